@@ -203,5 +203,78 @@ class Pools(Tflite):
         self.assertEqual([one["op"] for one in json.loads((self.folder / "g.json").read_text())["nodes"]], ["MaxPool"])
 
 
+# ---- Products ----
+
+
+class FullyConnected(Tflite):
+    def check(self, x_shape, w, outputs, y_shape, scales=(1.0,), bias=None, options=None, out=None, x=None):
+        inputs = len(w) // outputs
+        x = x or numbers(math.prod(x_shape), 7)
+        scale = lambda o: scales[o if len(scales) > 1 else 0]
+        more = [Tensor("w", "int8", [outputs, inputs], w, list(scales), [0] * len(scales))]
+        if bias:
+            more.append(Tensor("b", "int32", [outputs], bias, [SCALE * one for one in scales]))
+        rows = reals(x)
+        want = [code(scale(o) * (sum(rows[r * inputs + i] * w[o * inputs + i] for i in range(inputs)) + (bias[o] * SCALE if bias else 0)), 32.0, 0)
+                for r in range(len(x) // inputs) for o in range(outputs)]
+        out = Tensor("y", "int8", y_shape, scale=32.0, zero_point=0)
+        self.assertEqual(self.run_op("FULLY_CONNECTED", x_shape, y_shape, options, more, x, out)[1], want)
+
+    def test_rows(self):
+        self.check([3, 4], numbers(8, 3), 2, [3, 2], (0.5, 2.0), [10, -20])
+        self.check([2, 3, 4], numbers(8, 3), 2, [6, 2])
+        self.check([2, 2, 3], numbers(8, 3), 2, [3, 2])
+        self.check([2, 3, 4], numbers(8, 3), 2, [2, 3, 2], options={2: i8(1)})
+
+    def test_int4_weights(self):
+        w = [1, -8, 7, -1, 0, 3]
+        content = model([x_tensor([1, 3]), Tensor("w", "int4", [2, 3], w, [1.0, 2.0], [0, 0]), Tensor("y", "int8", [1, 2], scale=1.0, zero_point=0)],
+                        [Op("FULLY_CONNECTED", ["x", "w", -1], ["y"])], ["x"], ["y"])
+        found = self.run_model(content, x=harness.tensor("int8", [1, 3], [7, 3, 11]))
+        self.assertEqual(found["y"], [1 * 1 + 7 * 2, 2 * (-1 * 1 + 3 * 2)])
+
+    def test_int4_of_an_odd_count(self):
+        content = model([x_tensor([1, 3]), Tensor("w", "int4", [1, 3], [1, -8, 7], 1.0), Tensor("y", "int8", [1, 1], scale=1.0)],
+                        [Op("FULLY_CONNECTED", ["x", "w"], ["y"])], ["x"], ["y"])
+        self.assertEqual(self.run_model(content, x=harness.tensor("int8", [1, 3], [7, 3, 7]))["y"], [8])
+
+    def test_int16_with_a_bias_of_int64(self):
+        def content(bias):
+            return model([Tensor("x", "int16", [1, 2], scale=0.5), Tensor("w", "int8", [1, 2], [3, -2], 1.0), Tensor("b", "int64", [1], [bias], 0.5),
+                          Tensor("y", "int16", [1, 1], scale=0.5)], [Op("FULLY_CONNECTED", ["x", "w", "b"], ["y"])], ["x"], ["y"])
+
+        found = self.run_model(content(-7), x=harness.tensor("int16", [1, 2], [1000, 300]))
+        self.assertEqual(found["y"], [3000 - 600 - 7])
+        nodes = self.converted(content(-7))["nodes"]
+        self.assertEqual([one["op"] for one in nodes], ["Dequantize", "Dequantize", "Cast", "Dequantize", "MatMul", "Quantize"])
+        self.assert_refusal(content(2**31), "node 'y': FULLY_CONNECTED: bias has sums beyond int32")
+
+    def test_dynamic_range(self):
+        def content(asymmetric):
+            return model([Tensor("x", "float32", [2, 3]), Tensor("w", "int8", [1, 3], [1, 2, -3], 0.5), Tensor("b", "float32", [1], [10.0]),
+                          Tensor("y", "float32", [2, 1])],
+                         [Op("FULLY_CONNECTED", ["x", "w", "b"], ["y"], {3: i8(asymmetric)})], ["x"], ["y"])
+
+        found = self.run_model(content(0), x=harness.tensor("float32", [2, 3], [127, -64, 0, 0.5, 63.5, 1]))
+        self.assertEqual(found["y"], [10 + 0.5 * (127 - 128), 10 + 0.5 * (0.5 + 127 - 3)])
+        for asymmetric, attrs in ((0, {"scheme": "symmetric", "quant_min": -127}), (1, {})):
+            nodes = self.converted(content(asymmetric))["nodes"]
+            self.assertEqual([(one["op"], one["name"]) for one in nodes],
+                             [("DynamicQuantize", "y/codes"), ("Dequantize", "y/x"), ("Dequantize", "y/weights"), ("MatMul", "y")])
+            made = nodes[0]["attrs"]
+            self.assertEqual({key: made.get(key) for key in attrs}, attrs)
+            self.assertEqual((made["qtype"], made["group_shape"], "scheme" in made), ("per_group", [1, -1], not asymmetric))
+
+    def test_refusals(self):
+        w = Tensor("w", "int8", [1, 3], [1, 1, 1], 1.0)
+        for x_shape, options, text in (([1, 4], {}, "x is [1, 4], wanted rows of 3 elements"), ([2, 6], {2: i8(1)}, "x is [2, 6], wanted rows of 3 elements"),
+                                       ([1, 3], {1: i8(1)}, "weights_format is 1, wanted 0")):
+            content = model([x_tensor(x_shape), w, x_tensor([1, 1], "y")], [Op("FULLY_CONNECTED", ["x", "w"], ["y"], options)], ["x"], ["y"])
+            self.assert_refusal(content, f"node 'y': FULLY_CONNECTED: {text}")
+        content = model([x_tensor([1, 3]), w, Tensor("b", "int32", [1], [1]), Tensor("y", "float32", [1, 1])],
+                        [Op("FULLY_CONNECTED", ["x", "w", "b"], ["y"])], ["x"], ["y"])
+        self.assert_refusal(content, "node 'y': FULLY_CONNECTED: makes floats of codes, wanted both quantized, or none")
+
+
 if __name__ == "__main__":
     main()

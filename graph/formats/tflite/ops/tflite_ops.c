@@ -10,6 +10,7 @@ static const qdq_tflite_op rows[] = {
     {3, "CONV_2D", 2, 1, 3, qdq_tflite_conv, NULL},
     {4, "DEPTHWISE_CONV_2D", 2, 2, 4, qdq_tflite_depthwise, NULL},
     {6, "DEQUANTIZE", 1, 38, -1, qdq_tflite_dequantize_op, NULL},
+    {9, "FULLY_CONNECTED", 2, 8, 0, qdq_tflite_fully_connected, NULL},
     {17, "MAX_POOL_2D", 1, 5, 5, qdq_tflite_max_pool, NULL},
     {114, "QUANTIZE", 1, 89, -1, qdq_tflite_quantize_op, NULL},
 };

@@ -33,6 +33,8 @@ qdq_tflite_convert qdq_tflite_quantize_op, qdq_tflite_dequantize_op;
 // tflite_windows.c
 qdq_tflite_convert qdq_tflite_conv, qdq_tflite_depthwise, qdq_tflite_average_pool,
     qdq_tflite_max_pool;
+// tflite_products.c
+qdq_tflite_convert qdq_tflite_fully_connected;
 
 //---- Pairs (tflite_pairs.c) -------------------------------------------------
 
