@@ -6,13 +6,26 @@
 // op.
 // clang-format off
 static const qdq_tflite_op rows[] = {
+    {0, "ADD", 2, 11, 0, qdq_tflite_binary, "Add"},
     {1, "AVERAGE_POOL_2D", 1, 5, 5, qdq_tflite_average_pool, NULL},
     {3, "CONV_2D", 2, 1, 3, qdq_tflite_conv, NULL},
     {4, "DEPTHWISE_CONV_2D", 2, 2, 4, qdq_tflite_depthwise, NULL},
     {6, "DEQUANTIZE", 1, 38, -1, qdq_tflite_dequantize_op, NULL},
     {9, "FULLY_CONNECTED", 2, 8, 0, qdq_tflite_fully_connected, NULL},
+    {14, "LOGISTIC", 1, 0, -1, qdq_tflite_unary, "Sigmoid"},
     {17, "MAX_POOL_2D", 1, 5, 5, qdq_tflite_max_pool, NULL},
+    {18, "MUL", 2, 21, 0, qdq_tflite_binary, "Multiply"},
+    {19, "RELU", 1, 0, -1, qdq_tflite_unary, "ReLU"},
+    {QDQ_TFLITE_RELU_N1_TO_1, "RELU_N1_TO_1", 1, 0, -1, qdq_tflite_unary, "Clamp"},
+    {QDQ_TFLITE_RELU6, "RELU6", 1, 0, -1, qdq_tflite_unary, "Clamp"},
+    {25, "SOFTMAX", 1, 9, -1, qdq_tflite_softmax, NULL},
+    {28, "TANH", 1, 0, -1, qdq_tflite_unary, "Tanh"},
+    {40, "MEAN", 2, 27, -1, qdq_tflite_mean, NULL},
+    {41, "SUB", 2, 28, 0, qdq_tflite_binary, "Subtract"},
+    {98, "LEAKY_RELU", 1, 75, -1, qdq_tflite_leaky_relu, NULL},
     {114, "QUANTIZE", 1, 89, -1, qdq_tflite_quantize_op, NULL},
+    {117, "HARD_SWISH", 1, 91, -1, qdq_tflite_unary, "HardSwish"},
+    {QDQ_TFLITE_RELU_0_TO_1, "RELU_0_TO_1", 1, 0, -1, qdq_tflite_unary, "Clamp"},
 };
 // clang-format on
 

@@ -35,6 +35,9 @@ qdq_tflite_convert qdq_tflite_conv, qdq_tflite_depthwise, qdq_tflite_average_poo
     qdq_tflite_max_pool;
 // tflite_products.c
 qdq_tflite_convert qdq_tflite_fully_connected;
+// tflite_elements.c
+qdq_tflite_convert qdq_tflite_binary, qdq_tflite_unary, qdq_tflite_leaky_relu, qdq_tflite_softmax,
+    qdq_tflite_mean;
 
 //---- Pairs (tflite_pairs.c) -------------------------------------------------
 

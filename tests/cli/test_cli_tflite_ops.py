@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow Lite models: operators of elements and slices, and operators that move codes, give the numbers of their
+definitions."""
+
+import math
+
+import harness
+from harness import main
+from tflite_case import SCALE, ZERO, Tflite, code, numbers, reals, x_tensor
+from tflite_file import Op, Tensor, f32, i8, i32, ints, model
+
+
+# ---- Elements and slices ----
+
+
+class Elements(Tflite):
+    def test_pairs(self):
+        a, b = [-100, 0, 3, 50, 127, -128], [20, -7, 3, -128, 127, 100]
+        for op, real in (("ADD", lambda x, y: x + y), ("SUB", lambda x, y: x - y), ("MUL", lambda x, y: x * y)):
+            for activation in (0, 1):
+                want = [code(max(real(*one), 0) if activation else real(*one), 2.0, 0) for one in zip(reals(a), reals(b, 0.5, 0))]
+                out = Tensor("y", "int8", [6], scale=2.0, zero_point=0)
+                found = self.run_op(op, [6], [6], {0: i8(activation)}, [Tensor("b", "int8", [6], b, 0.5)], a, out)[1]
+                self.assertEqual(found, want, op)
+
+    def test_pairs_are_broadcast(self):
+        found = self.run_op("ADD", [2, 2], [2, 2], {}, [Tensor("b", "int8", [2], [4, 8], 0.25, 0)], [0, 1, 2, 3])[1]
+        self.assertEqual(found, [4, 9, 6, 11])
+
+    def test_functions(self):
+        x = numbers(64, 11)
+        sigmoid = lambda v: 1 / (1 + math.exp(-v))
+        swish = lambda v: v * min(max(v / 6 + 0.5, 0), 1)
+        for op, real in (("LOGISTIC", sigmoid), ("TANH", math.tanh), ("HARD_SWISH", swish), ("RELU", lambda v: max(v, 0)),
+                         ("RELU6", lambda v: min(max(v, 0), 6)), ("RELU_N1_TO_1", lambda v: min(max(v, -1), 1)),
+                         ("RELU_0_TO_1", lambda v: min(max(v, 0), 1))):
+            out = Tensor("y", "int8", [64], scale=1 / 256, zero_point=-128)
+            self.assertEqual(self.run_op(op, [64], [64], {}, (), x, out)[1], [code(real(v), 1 / 256, -128) for v in reals(x)], op)
+
+    def test_leaky_relu(self):
+        x = numbers(64, 13)
+        found = self.run_op("LEAKY_RELU", [64], [64], {0: f32(0.125)}, (), x)[1]
+        self.assertEqual(found, [code(v if v > 0 else v * 0.125) for v in reals(x)])
+
+    def test_softmax(self):
+        for beta in (1.0, 0.5):
+            x = [3, 7, 11, -5, 3, 3, 3, 3]
+            out = Tensor("y", "int8", [2, 4], scale=1 / 256, zero_point=-128)
+            rows = [[math.exp(v * beta) for v in row] for row in (reals(x[:4]), reals(x[4:]))]
+            want = [code(e / sum(row), 1 / 256, -128) for row in rows for e in row]
+            self.assertEqual(self.run_op("SOFTMAX", [2, 4], [2, 4], {0: f32(beta)}, (), x, out)[1], want)
+
+    def test_mean(self):
+        x = numbers(24, 15)
+        at = lambda b, h, w: reals(x)[(b * 3 + h) * 4 + w]
+        want = [code(sum(at(b, h, w) for h in range(3)) / 3) for b in range(2) for w in range(4)]
+        for keep, shape in ((0, [2, 4]), (1, [2, 1, 4])):
+            found = self.run_op("MEAN", [2, 3, 4], shape, {0: i8(keep)}, [Tensor("axes", "int32", [2], [1, -2])], x)[1]
+            self.assertEqual(found, want)
+        content = model([x_tensor([2]), Tensor("axes", "int32", [1], [5]), x_tensor([], "y")], [Op("MEAN", ["x", "axes"], ["y"])], ["x"], ["y"])
+        self.assert_refusal(content, "node 'y': MEAN: axis is 5, wanted -1 to 0")
+        content = model([x_tensor([2]), Tensor("axes", "int32", [1]), x_tensor([], "y")], [Op("MEAN", ["x", "axes"], ["y"])], ["x", "axes"], ["y"])
+        self.assert_refusal(content, "node 'y': MEAN: axes is no constant of int32 or int64")
+
+    def test_floats(self):
+        content = model([Tensor("x", "float32", [3]), Tensor("y", "float32", [3])], [Op("ADD", ["x", "x"], ["y"], {0: i8(3)})], ["x"], ["y"])
+        self.assertEqual(self.run_model(content, x=harness.tensor("float32", [3], [-1, 2, 4]))["y"], [0, 4, 6])
+        self.assertEqual([one["op"] for one in self.converted(content)["nodes"]], ["Add", "Clamp"])
+
+
+if __name__ == "__main__":
+    main()
