@@ -69,5 +69,31 @@ class Elements(Tflite):
         self.assertEqual([one["op"] for one in self.converted(content)["nodes"]], ["Add", "Clamp"])
 
 
+# ---- Movement ----
+
+
+class Movement(Tflite):
+    def test_concatenation(self):
+        found = self.run_op("CONCATENATION", [2, 2], [2, 3], {0: i32(-1)}, [Tensor("b", "int8", [2, 1], [9, 8], SCALE, ZERO)], [1, 2, 3, 4])[1]
+        self.assertEqual(found, [1, 2, 9, 3, 4, 8])
+        found = self.run_op("CONCATENATION", [2], [4], {}, [Tensor("b", "int8", [2], [9, -8], 2 * SCALE, 1)], [1, 2])[1]
+        self.assertEqual(found, [1, 2, 19, -15])
+
+    def test_pad(self):
+        pads = Tensor("pads", "int32", [2, 2], [1, 0, 0, 2])
+        self.assertEqual(self.run_op("PAD", [1, 2], [2, 4], {}, [pads], [7, 8])[1], [ZERO] * 4 + [7, 8, ZERO, ZERO])
+        value = Tensor("value", "int8", [1], [-9], SCALE, ZERO)
+        self.assertEqual(self.run_op("PADV2", [1, 2], [2, 4], {}, [pads, value], [7, 8])[1], [-9] * 4 + [7, 8, -9, -9])
+
+    def test_shapes(self):
+        x = numbers(6, 17)
+        for op, shape, out, options, more in (
+                ("RESHAPE", [2, 3], [3, 2], {}, [Tensor("shape", "int32", [2], [3, -1])]), ("RESHAPE", [2, 3], [6], {0: ints([6])}, []),
+                ("SQUEEZE", [1, 6, 1], [6], {}, []), ("SQUEEZE", [1, 6, 1], [1, 6], {0: ints([-1])}, [])):
+            self.assertEqual(self.run_op(op, shape, out, options, more, x)[1], x)
+        found = self.run_op("TRANSPOSE", [2, 3], [3, 2], {}, [Tensor("perm", "int32", [2], [1, 0])], x)[1]
+        self.assertEqual(found, [x[i * 3 + k] for k in range(3) for i in range(2)])
+
+
 if __name__ == "__main__":
     main()

@@ -38,6 +38,9 @@ qdq_tflite_convert qdq_tflite_fully_connected;
 // tflite_elements.c
 qdq_tflite_convert qdq_tflite_binary, qdq_tflite_unary, qdq_tflite_leaky_relu, qdq_tflite_softmax,
     qdq_tflite_mean;
+// tflite_move.c
+qdq_tflite_convert qdq_tflite_concatenation, qdq_tflite_pad, qdq_tflite_reshape, qdq_tflite_squeeze,
+    qdq_tflite_transpose;
 
 //---- Pairs (tflite_pairs.c) -------------------------------------------------
 
