@@ -94,6 +94,45 @@ class Movement(Tflite):
         found = self.run_op("TRANSPOSE", [2, 3], [3, 2], {}, [Tensor("perm", "int32", [2], [1, 0])], x)[1]
         self.assertEqual(found, [x[i * 3 + k] for k in range(3) for i in range(2)])
 
+    def test_strided_slice(self):
+        x = list(range(24))
+
+        def check(out, want, begin, end, steps, **masks):
+            more = [Tensor(name, "int32", [len(one)], one) for name, one in (("begin", begin), ("end", end), ("steps", steps))]
+            slots = {"begin_mask": 0, "end_mask": 1, "shrink_mask": 4}
+            found = self.run_op("STRIDED_SLICE", [4, 6], out, {slots[name]: i32(mask) for name, mask in masks.items()}, more, x)[1]
+            self.assertEqual(found, want)
+
+        check([2, 3], [7, 9, 11, 13, 15, 17], [1, 1], [3, 6], [1, 2])
+        check([4, 2], [0, 3, 6, 9, 12, 15, 18, 21], [2, 0], [3, 6], [1, 3], begin_mask=1, end_mask=1)
+        check([6], [12, 13, 14, 15, 16, 17], [-2, 0], [0, 0], [1, 1], shrink_mask=1, end_mask=2)
+        check([2, 6], [18, 19, 20, 21, 22, 23, 6, 7, 8, 9, 10, 11], [-1], [-4], [-2])
+        check([], [23], [3, 5], [4, 6], [1, 1], shrink_mask=3)
+        for masks, text in (({2: i32(1)}, "ellipsis_mask is set, wanted 0"), ({3: i32(1)}, "new_axis_mask is set, wanted 0"),
+                            ({4: i32(1)}, "begin is 9, wanted an index of dim 0 of 4")):
+            content = model([x_tensor([4]), *(Tensor(name, "int32", [1], [one]) for name, one in (("b", 9), ("e", 9), ("s", 1))), x_tensor([4], "y")],
+                            [Op("STRIDED_SLICE", ["x", "b", "e", "s"], ["y"], masks)], ["x"], ["y"])
+            self.assert_refusal(content, f"node 'y': STRIDED_SLICE: {text}")
+
+    def split(self, op, outputs, more, before=()):
+        outs = [x_tensor(shape, f"y{i}") for i, shape in enumerate(outputs)]
+        content = model([x_tensor([2, 6]), *more, *outs],
+                        [Op(op, [*before, "x", *(one.name for one in more if one.name not in before)], [one.name for one in outs])],
+                        ["x"], [one.name for one in outs])
+        return content
+
+    def test_splits(self):
+        x = harness.tensor("int8", [2, 6], list(range(12)))
+        axis, sizes = Tensor("axis", "int32", [], [1]), Tensor("sizes", "int32", [2], [-1, 2])
+        found = self.run_model(self.split("SPLIT", [[2, 3], [2, 3]], [axis], ["axis"]), x=x)
+        self.assertEqual(found, {"y0": [0, 1, 2, 6, 7, 8], "y1": [3, 4, 5, 9, 10, 11]})
+        found = self.run_model(self.split("SPLIT_V", [[2, 4], [2, 2]], [sizes, axis]), x=x)
+        self.assertEqual(found, {"y0": [0, 1, 2, 3, 6, 7, 8, 9], "y1": [4, 5, 10, 11]})
+        self.assert_refusal(self.split("SPLIT", [[2, 2]] * 4, [axis], ["axis"]), "node 'y0': SPLIT: num_splits is 4, wanted a divisor of 6")
+        sizes.data = [5, 2]
+        self.assert_refusal(self.split("SPLIT_V", [[2, 4], [2, 2]], [sizes, axis]),
+                            "node 'y0': SPLIT_V: size_splits do not fit, wanted 2 sizes whose sum is 6")
+
 
 if __name__ == "__main__":
     main()

@@ -41,6 +41,8 @@ qdq_tflite_convert qdq_tflite_binary, qdq_tflite_unary, qdq_tflite_leaky_relu, q
 // tflite_move.c
 qdq_tflite_convert qdq_tflite_concatenation, qdq_tflite_pad, qdq_tflite_reshape, qdq_tflite_squeeze,
     qdq_tflite_transpose;
+// tflite_slices.c
+qdq_tflite_convert qdq_tflite_strided_slice, qdq_tflite_split, qdq_tflite_split_v;
 
 //---- Pairs (tflite_pairs.c) -------------------------------------------------
 
