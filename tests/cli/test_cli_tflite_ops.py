@@ -134,5 +134,23 @@ class Movement(Tflite):
                             "node 'y0': SPLIT_V: size_splits do not fit, wanted 2 sizes whose sum is 6")
 
 
+class Resizing(Tflite):
+    def test_nearest(self):
+        x = [1, 2, 3, 4, 5, 6]
+        for options, rows in (({}, [0, 0, 1, 1, 2]), ({0: i8(1)}, [0, 1, 1, 2, 2]), ({1: i8(1)}, [0, 0, 1, 2, 2])):
+            found = self.run_op("RESIZE_NEAREST_NEIGHBOR", [1, 3, 2, 1], [1, 5, 2, 1], options, [Tensor("size", "int32", [2], [5, 2])], x)[1]
+            self.assertEqual(found, [x[2 * row + k] for row in rows for k in range(2)], options)
+
+    def test_bilinear(self):
+        x = [0, 32, 64, 96]
+        for options, positions in (({}, [0, 0.5, 1, 1]), ({2: i8(1)}, [0, 1 / 3, 2 / 3, 1]), ({3: i8(1)}, [0, 0.25, 0.75, 1])):
+            found = self.run_op("RESIZE_BILINEAR", [1, 2, 2, 1], [1, 4, 2, 1], options, [Tensor("size", "int32", [2], [4, 2])], x)[1]
+            want = [code((1 - p) * a + p * b) for p in positions for a, b in zip(reals(x[:2]), reals(x[2:]))]
+            self.assertEqual(found, want, options)
+        content = model([x_tensor([1, 2, 2, 1]), Tensor("size", "int32", [2], [4, 4]), x_tensor([1, 4, 4, 1], "y")],
+                        [Op("RESIZE_BILINEAR", ["x", "size"], ["y"], {2: i8(1), 3: i8(1)})], ["x"], ["y"])
+        self.assert_refusal(content, "node 'y': RESIZE_BILINEAR: half_pixel_centers is set, and align_corners too, wanted one of the two")
+
+
 if __name__ == "__main__":
     main()

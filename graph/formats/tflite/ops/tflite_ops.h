@@ -43,6 +43,8 @@ qdq_tflite_convert qdq_tflite_concatenation, qdq_tflite_pad, qdq_tflite_reshape,
     qdq_tflite_transpose;
 // tflite_slices.c
 qdq_tflite_convert qdq_tflite_strided_slice, qdq_tflite_split, qdq_tflite_split_v;
+// tflite_resize.c
+qdq_tflite_convert qdq_tflite_resize_bilinear, qdq_tflite_resize_nearest;
 
 //---- Pairs (tflite_pairs.c) -------------------------------------------------
 
