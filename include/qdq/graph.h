@@ -59,8 +59,8 @@ typedef struct qdq_graph_options {
     // Finds dims that an ONNX model leaves open and for which the graph fits any size, by reading
     // the model with other sizes too. qdq_graph_write then leaves them open in an ONNX model.
     bool keep_open_dims;
-    // Size of the first dim of inputs of an ONNX model, the batch, where nothing else gives it. 0:
-    // such a model is refused.
+    // Size of the first dim of inputs of an ONNX or TensorFlow Lite model, the batch, where nothing
+    // else gives it. 0: such a model is refused.
     int64_t batch;
 } qdq_graph_options;
 
@@ -116,8 +116,9 @@ QDQ_API void qdq_set_tile(qdq_graph *graph, qdq_value value, qdq_tile_shape tile
 
 //---- Files (docs/format.md) -------------------------------------------------
 
-// Reads a qdq/1 file, a oneDNN Graph JSON file, or an ONNX model (docs/onnx.md); the target of the
-// latter two is "onednn" or "onnx" if the options name none. Returns NULL with `err` set if the
+// Reads a qdq/1 file, a oneDNN Graph JSON file, an ONNX model (docs/onnx.md), or a TensorFlow Lite
+// model (docs/tflite.md); the target is "onednn" or "onnx" for the two in the middle if the options
+// name none. Returns NULL with `err` set if the
 // file cannot be read or has another format, or if dims of an ONNX model stay open. Returns a graph
 // even if its report has findings (unknown names, cycles, every per-node mistake). Constants of
 // more than 4096 elements stay in their file, which the graph keeps open; calls that need them read

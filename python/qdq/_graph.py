@@ -72,7 +72,7 @@ def _shape(name: str, given: Any) -> CShape:
 def load(path: Union[PathLike, bytes, bytearray, memoryview], *, target: Optional[str] = None,
          shapes: Optional[Mapping[str, Sequence[int]]] = None, dims: Optional[Mapping[str, int]] = None,
          until: Optional[str] = None) -> Graph:  # fmt: skip
-    """Loads a qdq/1 file, a oneDNN Graph JSON file or an ONNX model, with any ending of its name.
+    """Loads a qdq/1 file, a oneDNN Graph JSON file, an ONNX or a TensorFlow Lite model, with any ending of its name.
 
     path: of the file, or its content as bytes; files that the content names are not read then (see parse).
     target: "onnx", "ort@1.31-avx2", ...; by default the target that the file names, "onnx" for ONNX models.
