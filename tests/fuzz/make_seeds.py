@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the seeds of the readers of files: good files, for fuzzers to change.
 
-    make_seeds.py FOLDER    writes FOLDER/npy/..., npz, safetensors, state and link
+    make_seeds.py FOLDER    writes FOLDER/npy/..., npz, safetensors, state, link and tflite
 """
 
 import hashlib
 import io
 import json
+import math
 import struct
 import sys
 import zipfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+from tflite_file import Op, Tensor, f32, i8, i32, ints, model
 
 
 def npy(descr, shape, data, version=1):
@@ -93,9 +97,45 @@ def link_files():
     yield "graph", head + b',"graph":{"name":"\\"{"}}'
 
 
+def tflite_files():
+    """A model for each group of operators, on codes."""
+    code = lambda name, shape, **more: Tensor(name, "int8", shape, scale=0.5, zero_point=1, **more)
+    weights = lambda name, shape: Tensor(name, "int8", shape, [3] * math.prod(shape), [0.5] * shape[-1], [0] * shape[-1], len(shape) - 1)
+    numbers = lambda name, values: Tensor(name, "int32", [len(values)], values)
+    window = {0: i8(0), 1: i32(1), 2: i32(1)}
+    image = [1, 4, 4, 2]
+    yield "convolutions", model(
+        [code("x", image), Tensor("w", "int8", [2, 3, 3, 2], [1] * 36, 0.25), Tensor("b", "int32", [2], [5, 6], 0.125), code("c", image),
+         weights("d", [1, 3, 3, 2]), code("p", image), code("m", image), code("y", image)],
+        [Op("CONV_2D", ["x", "w", "b"], ["c"], {**window, 3: i8(1)}), Op("DEPTHWISE_CONV_2D", ["c", "d", -1], ["p"], {**window, 3: i32(1)}),
+         Op("MAX_POOL_2D", ["p"], ["m"], {**window, 3: i32(2), 4: i32(2)}), Op("AVERAGE_POOL_2D", ["m"], ["y"], {**window, 3: i32(2), 4: i32(2)})],
+        ["x"], ["y"])
+    yield "products", model(
+        [Tensor("x", "float32", [2, 3]), code("q", [2, 3]), Tensor("w", "int4", [1, 3], [1, -2, 3], 0.5), code("a", [2, 1]),
+         Tensor("v", "int8", [2, 3], [1] * 6, [0.5, 0.25], [0, 0]), Tensor("y", "float32", [2, 2]), Tensor("z", "float32", [2, 1])],
+        [Op("QUANTIZE", ["x"], ["q"]), Op("FULLY_CONNECTED", ["q", "w"], ["a"]), Op("FULLY_CONNECTED", ["x", "v"], ["y"]),
+         Op("DEQUANTIZE", ["a"], ["z"])], ["x"], ["y", "z"])
+    names = ["ADD", "SUB", "MUL", "LOGISTIC", "TANH", "HARD_SWISH", "RELU", "RELU6", "LEAKY_RELU", "SOFTMAX"]
+    pairs = {"ADD", "SUB", "MUL"}
+    options = {"LEAKY_RELU": {0: f32(0.1)}, "SOFTMAX": {0: f32(1)}, "ADD": {0: i8(1)}}
+    yield "elements", model([code("x", [2, 3]), *(code(f"y{i}", [2, 3]) for i in range(len(names)))],
+                            [Op(name, ["x"] * (2 if name in pairs else 1), [f"y{i}"], options.get(name, {})) for i, name in enumerate(names)],
+                            ["x"], [f"y{i}" for i in range(len(names))])
+    yield "moves", model(
+        [code("x", [2, 6]), numbers("two", [1, 0]), numbers("pads", [1, 0, 0, 2]), numbers("end", [2, 5]), numbers("axis", [1]),
+         numbers("sizes", [2, 4]), numbers("shape", [3, -1]), *(code(f"y{i}", [1]) for i in range(9))],
+        [Op("PAD", ["x", "pads"], ["y0"]), Op("STRIDED_SLICE", ["x", "two", "end", "end"], ["y1"], {4: i32(1)}),
+         Op("SPLIT", ["axis", "x"], ["y2", "y3"]), Op("SPLIT_V", ["x", "sizes", "axis"], ["y4", "y5"]), Op("RESHAPE", ["x", "shape"], ["y6"]),
+         Op("TRANSPOSE", ["x", "two"], ["y7"]), Op("CONCATENATION", ["x", "x"], ["y8"], {0: i32(1)})], ["x"], [f"y{i}" for i in range(9)])
+    yield "images", model(
+        [code("x", image), numbers("size", [3, 5]), numbers("axes", [1, 2]), *(code(f"y{i}", image) for i in range(4))],
+        [Op("RESIZE_BILINEAR", ["x", "size"], ["y0"], {3: i8(1)}), Op("RESIZE_NEAREST_NEIGHBOR", ["x", "size"], ["y1"]),
+         Op("MEAN", ["x", "axes"], ["y2"], {0: i8(1)}), Op("SQUEEZE", ["y2"], ["y3"], {0: ints([0])})], ["x"], ["y0", "y1", "y3"])
+
+
 if __name__ == "__main__":
     for target, files in {"npy": npy_files, "npz": npz_files, "safetensors": safetensors_files, "state": state_files,
-                          "link": link_files}.items():
+                          "link": link_files, "tflite": tflite_files}.items():
         folder = Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files():
