@@ -97,6 +97,11 @@ typedef enum qdq_requantize_form {
     QDQ_REQUANTIZE_PAIR = 0,  // Dequantize to `requantize_dtype`, then Quantize
     QDQ_REQUANTIZE_FUSED,     // round(fma(q, r, z_out - z_in * r)), r = fl(s_in / s_out)
     QDQ_REQUANTIZE_EXPANDED,  // round(fl(fl(q * r) + fl(z_out - fl(z_in * r))))
+    // Fixed point: s_in / s_out in float64 becomes a multiplier of 31 bits and a shift, which round
+    // as QDQ_FIXED_DOUBLE, _UP or _SINGLE of Requantize.
+    QDQ_REQUANTIZE_FIXED_DOUBLE,
+    QDQ_REQUANTIZE_FIXED_UP,
+    QDQ_REQUANTIZE_FIXED_SINGLE,
 } qdq_requantize_form;
 
 // How a float32 becomes a bfloat16.

@@ -165,12 +165,13 @@ static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
     return dtype == QDQ_UINT4 || dtype == QDQ_UINT2 ? QDQ_UINT8 : dtype;
 }
 
-// True if a row fits: a column that is zero or NULL takes everything, but a chip's arithmetic needs
-// the portable row or a row with its numerics.
+// True if a row fits: a column that is zero or NULL takes everything, but a chip's arithmetic and
+// fixed point from scales need the portable row or a row with their numerics.
 static bool kernel_fits(const void *row, const void *wanted) {
     const qdq_kernel *k = row, *w = wanted;
-    if (!k->numerics && k->isa != QDQ_ISA_PORTABLE && w->numerics && qdq_is_device(w->numerics))
-        return false;
+    bool special = w->numerics && (qdq_is_device(w->numerics) ||
+                                   qdq_is_fixed_form(w->numerics->requantize_form));
+    if (!k->numerics && k->isa != QDQ_ISA_PORTABLE && special) return false;
     return k->family == w->family && (!k->x_dtype || k->x_dtype == w->x_dtype) &&
            (!k->y_dtype || k->y_dtype == w->y_dtype) &&
            (!k->numerics || (w->numerics && qdq_numerics_equal(k->numerics, w->numerics)));

@@ -54,7 +54,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(overflow, QDQ_OVERFLOW_FLOAT_RANGE);
     CHECK_ENUM(nan, QDQ_NAN_LOW_BITS);
     CHECK_ENUM(subtraction, QDQ_SUBTRACT_FLOAT);
-    CHECK_ENUM(requantize_form, QDQ_REQUANTIZE_EXPANDED);
+    CHECK_ENUM(requantize_form, QDQ_REQUANTIZE_FIXED_SINGLE);
     CHECK_ENUM(bfloat16_store, QDQ_BFLOAT16_FLUSH);
     CHECK_ENUM(float_overflow, QDQ_FLOAT_THROUGH_FLOAT16);
     CHECK_ENUM(choice, QDQ_CHOOSE_ORT_ARM);

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fixed_point.h"
 #include "runtime/numerics/fma.h"
 
 // Fails with QDQ_ERR_ARGUMENT if an enumerator is out of range, or if a dtype of an intermediate
@@ -290,6 +291,31 @@ typedef struct qdq_requantize_scales {
 int32_t qdq_requantize_device(const qdq_numerics *n, float x, int32_t whole,
                               const qdq_requantize_scales *p, const qdq_range *range);
 
+// True if Requantize turns its scales into multiplier and shift.
+static inline bool qdq_is_fixed_form(qdq_requantize_form form) {
+    return form >= QDQ_REQUANTIZE_FIXED_DOUBLE;
+}
+
+// Returns the rounding of a form in fixed point, and the multiplier and shift of a ratio of scales.
+static inline qdq_fixed_params qdq_fixed_of_form(qdq_requantize_form form, double ratio) {
+    bool single = form == QDQ_REQUANTIZE_FIXED_SINGLE;
+    return (qdq_fixed_params){.rounding = single                            ? QDQ_FIXED_SINGLE
+                                          : form == QDQ_REQUANTIZE_FIXED_UP ? QDQ_FIXED_UP
+                                                                            : QDQ_FIXED_DOUBLE,
+                              .scale = qdq_quantize_multiplier(ratio, single ? 30 : 31)};
+}
+
+// A float x is first rounded to int32, half to even; NaN is 0.
+static inline int32_t qdq_requantize_fixed(const qdq_numerics *n, float x, int32_t whole,
+                                           bool x_is_int, const qdq_requantize_scales *p,
+                                           const qdq_range *range) {
+    double ratio = (double)p->in_scale / (double)p->out_scale;
+    qdq_fixed_params fixed = qdq_fixed_of_form(n->requantize_form, ratio);
+    fixed.in_zero_point = p->in_zero_point, fixed.out_zero_point = p->out_zero_point;
+    if (!x_is_int) whole = qdq_converted(QDQ_OVERFLOW_ARM, qdq_round_half_even(x));
+    return (int32_t)qdq_clamp_one(qdq_fixed_one(&fixed, whole), range->quant_min, range->quant_max);
+}
+
 // `x` is the input as a float; `whole` is the input code if `x_is_int`.
 static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t whole,
                                          bool x_is_int, const qdq_requantize_scales *p,
@@ -302,6 +328,8 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
         real = qdq_round_to(n->requantize_dtype, real, n);
         return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
     }
+    if (qdq_is_fixed_form(n->requantize_form))
+        return qdq_requantize_fixed(n, x, whole, x_is_int, p, range);
     if (qdq_is_device(n)) return qdq_requantize_device(n, x, whole, p, range);
     float ratio = qdq_flushed(n, qdq_flushed(n, p->in_scale) / qdq_flushed(n, p->out_scale));
     float shift = qdq_flushed(n, (float)((int64_t)p->in_zero_point + n->code_bias) * ratio);

@@ -73,6 +73,9 @@ typedef struct example {
 #define FORM(mode) \
     {"requantize_form = " #mode, REQUANTIZE_TO(INT8), ON(.requantize_form = mode), .scale = 0.1f, .zero_point = 1, \
      .out_scale = 0.6f, OF(10, 34, 106)}
+#define FIXED_FORM(mode) \
+    {"requantize_form = " #mode, REQUANTIZE_TO(INT8), ON(.requantize_form = mode), .scale = 0.25f, \
+     .out_scale = 1, OF(-10, -6, -3, 10)}
 #define STORE(mode) \
     {"bfloat16_store = " #mode, DEQUANTIZE_TO(BFLOAT16), ON(.bfloat16_store = mode), .scale = 1, OF(257, 259, -257)}
 #define SMALL_STORE(mode) \
@@ -206,6 +209,10 @@ static const example examples[] = {
     FORM(QDQ_REQUANTIZE_PAIR),
     FORM(QDQ_REQUANTIZE_FUSED),
     FORM(QDQ_REQUANTIZE_EXPANDED),
+    FIXED_FORM(QDQ_REQUANTIZE_PAIR),
+    FIXED_FORM(QDQ_REQUANTIZE_FIXED_DOUBLE),
+    FIXED_FORM(QDQ_REQUANTIZE_FIXED_UP),
+    FIXED_FORM(QDQ_REQUANTIZE_FIXED_SINGLE),
     STORE(QDQ_BFLOAT16_HALF_EVEN),
     STORE(QDQ_BFLOAT16_DEVICE),
     STORE(QDQ_BFLOAT16_TRUNCATE),

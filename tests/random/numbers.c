@@ -89,7 +89,8 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_FLOAT_RANGE + 1));
     SOMETIMES(nan, (qdq_nan)random_below(r, QDQ_NAN_LOW_BITS + 1));
     SOMETIMES(subtraction, (qdq_subtraction)random_below(r, QDQ_SUBTRACT_FLOAT + 1));
-    SOMETIMES(requantize_form, (qdq_requantize_form)random_below(r, QDQ_REQUANTIZE_EXPANDED + 1));
+    SOMETIMES(requantize_form,
+              (qdq_requantize_form)random_below(r, QDQ_REQUANTIZE_FIXED_SINGLE + 1));
     SOMETIMES(bfloat16_store, (qdq_bfloat16_store)random_below(r, QDQ_BFLOAT16_FLUSH + 1));
     SOMETIMES(float_overflow, (qdq_float_overflow)random_below(r, QDQ_FLOAT_THROUGH_FLOAT16 + 1));
     SOMETIMES(choice, (qdq_choice)random_below(r, QDQ_CHOOSE_ORT_ARM + 1));
@@ -111,7 +112,8 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(cast_form, (qdq_cast_form)random_below(r, QDQ_CAST_ONEDNN + 1));
     SOMETIMES(power_scale, (qdq_power_scale)random_below(r, QDQ_POWER_SCALE_ONE + 1));
     SOMETIMES(block_float_store, (qdq_block_float_store)random_below(r, 3));
-    SOMETIMES(float_ops, (qdq_float_ops)(random_below(r, 2) ? QDQ_FLOAT_OPS_ONEDNN : QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM));
+    SOMETIMES(float_ops, (qdq_float_ops)(random_below(r, 2) ? QDQ_FLOAT_OPS_ONEDNN
+                                                            : QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM));
     SOMETIMES(pair_sums, QDQ_PAIR_SUMS_SATURATE);
     SOMETIMES(qlinear, (qdq_qlinear_form)random_below(r, QDQ_QLINEAR_FMA64 + 1));
     SOMETIMES(least_scale, 0x1p-12F);

@@ -29,7 +29,7 @@ static const char *scaled_text(const qdq_numerics *n) {
 }
 
 static void add_quantize(line *l, const qdq_numerics *n) {
-    static const char *const overflows[] = {"saturate", "wrap", "saturate_magnitude",
+    static const char *const overflows[] = {"saturate",     "wrap",         "saturate_magnitude",
                                             "saturate_x86", "saturate_arm", "low_bits_x86"};
     add(l, overflows[n->overflow]), add(l, "(");
     bool after_float = n->zero_point_order == QDQ_ZERO_POINT_AFTER_FLOAT;
@@ -56,6 +56,13 @@ static void add_dequantize(line *l, const qdq_numerics *n) {
 static void add_requantize(line *l, const qdq_numerics *n) {
     if (n->requantize_form == QDQ_REQUANTIZE_PAIR) {
         add(l, "quantize(dequantize(q))");
+        return;
+    }
+    if (n->requantize_form > QDQ_REQUANTIZE_EXPANDED) {
+        static const char *const roundings[] = {"half away, twice", "half up, twice",
+                                                "half up, once"};
+        add(l, "(q - z_in) * multiplier * 2^-shift + z_out, rounded ");
+        add(l, roundings[n->requantize_form - QDQ_REQUANTIZE_FIXED_DOUBLE]);
         return;
     }
     add(l, rounding_text(n));

@@ -113,11 +113,23 @@ typedef struct qdq_maybe_qtype {
 #define QDQ_QTYPE(v) (qdq_maybe_qtype{QDQ_GIVEN, (v)})
 #endif
 
+// How Requantize rounds x' * multiplier * 2^-shift, with x' = x - in_zero_point. docs/numerics.md
+// has the formulas.
+typedef enum qdq_fixed_rounding {
+    QDQ_FIXED_SINGLE = 0,  // (x' * multiplier + 2^(shift - 1)) >> shift, in exact integers
+    QDQ_FIXED_DOUBLE,      // the high half of the product, then a shift half away from zero
+    QDQ_FIXED_UP,          // the high half of the product, then a shift half up
+    QDQ_FIXED_FLOAT32,     // half even of fl(fl(x') * fl(multiplier * 2^-shift))
+    QDQ_FIXED_FLOAT64,     // half away from zero of the same product in float64
+} qdq_fixed_rounding;
+
 // Converts from one set of parameters to another. Each side is per tensor (one element) or per
-// channel along `axis`, independently of the other.
+// channel along `axis`, independently of the other. In place of both scales, `multiplier` and
+// `shift` give their quotient in fixed point.
 typedef struct qdq_requantize_attrs {
     const char *name;
-    qdq_value x;  // an integer, or a float that holds integers (`dtype` is then required)
+    qdq_value x;  // an integer, or a float that holds integers (`dtype` is then required); int64
+                  // with a multiplier only, which takes no float
     qdq_value in_scale, in_zero_point, out_scale, out_zero_point;
     qdq_floats in_scales;
     qdq_numbers in_zps;
