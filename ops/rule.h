@@ -95,6 +95,9 @@ typedef struct qdq_rule {
     X(LIST_NESTING, "list-nesting", WARNING, GRAPH,                                                \
       "a list of scales or zero points is flat, or nested like the block grid",                    \
       "flatten it: numbers are read in row-major order, however they are nested")                          \
+    X(FIXED_POINT, "fixed-point", ERROR, GRAPH,                                                    \
+      "Requantize with a multiplier has a shift and no scale, 1 or dim[axis] of each, in the range of its rounding", \
+      "the scale is multiplier * 2^-shift")                                                        \
     X(ZERO_POINT_TWICE, "zero-point-twice", ERROR, GRAPH,                                          \
       "a zero point is given as attribute or as port, not both", "remove one of the two")          \
     X(ZERO_POINT_COUNT, "zero-point-count", ERROR, GRAPH,                                          \

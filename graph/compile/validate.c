@@ -10,6 +10,7 @@
 #include "graph/rewrite/rewrite.h"
 #include "graph/targets/checks.h"
 #include "graph/targets/halves.h"
+#include "ops/quantize/requantize_fixed.h"
 #include "runtime/base/fp_environment.h"
 
 static void check_outputs(qdq_graph *graph, qdq_findings *findings) {
@@ -101,12 +102,23 @@ static bool knows_wide_parameters(const qdq_op_context *ctx) {
     return (s->type.dtype != QDQ_FLOAT64 || s->data) && (z->type.dtype != QDQ_INT64 || z->data);
 }
 
+// True if the target computes a Requantize as its parameters say; reports if not.
+static bool check_fixed_point(const qdq_target *target, const qdq_op_context *ctx) {
+    if (target->fixed_point || !qdq_is_fixed_requantize(ctx)) return true;
+    qdq_report_violation(
+        ctx, QDQ_RULE_FIXED_POINT, "multiplier",
+        qdq_text(ctx->findings, "is given, but target %s has no fixed point", target->name),
+        "in_scales and out_scales");
+    return false;
+}
+
 // True if the target takes the parameters of a node without core errors. Otherwise the graph is
 // valid, but refused.
 static bool takes_parameters(const qdq_target_version *version, const qdq_op_context *ctx) {
     bool clean = ctx->findings->errors == 0;
-    if (version->target->lenient_parameters ||
-        (version->given_numerics && knows_wide_parameters(ctx)) || check_strict(ctx))
+    bool fits = check_fixed_point(version->target, ctx);
+    if (fits && (version->target->lenient_parameters ||
+                 (version->given_numerics && knows_wide_parameters(ctx)) || check_strict(ctx)))
         return true;
     if (clean) ctx->findings->status = QDQ_ERR_UNSUPPORTED;
     return false;

@@ -80,6 +80,7 @@ typedef struct qdq_target {
     bool tiles;
     // A constant scale may be 0: quotients are infinite or NaN, and saturate.
     bool runs_zero_scales;
+    bool fixed_point;         // it has a Requantize by multiplier and shift
     const char *onnx_domain;  // of ops that its importer of ONNX models adds; NULL: none
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;

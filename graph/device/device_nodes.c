@@ -10,6 +10,7 @@
 #include "graph/targets/checks.h"
 #include "graph/targets/ttnn/ttnn_checks.h"
 #include "ops/elementwise/elementwise_ops.h"
+#include "ops/quantize/requantize_fixed.h"
 #include "runtime/tenstorrent/block_float.h"
 
 // A scale or a zero point.
@@ -276,7 +277,7 @@ void qdq_run_node_lists(qdq_device_run *run, const qdq_node *node, size_t index)
     qdq_findings silent = {.mempool = run->scratch};
     qdq_op_context ctx;
     qdq_graph_context(run->graph, node, &silent, &ctx);
-    if (!requantizes && !qdq_quantize_attrs_of(&ctx)) return;
+    if (requantizes ? qdq_is_fixed_requantize(&ctx) : !qdq_quantize_attrs_of(&ctx)) return;
     for (size_t k = 0; k < (requantizes ? QDQ_NODE_LISTS : 2); k++) {
         qdq_argument argument = qdq_ttnn_argument(&ctx, list_port(node, k));
         if (argument.scalar || argument.from_port || !argument.given) continue;
@@ -346,7 +347,7 @@ void qdq_run_node(qdq_device_run *run) {
     const qdq_quantize_attrs *attrs = qdq_quantize_attrs_of(&ctx);
     size_t x = node->input_count ? run->buffer_of[node->inputs[0].id] : SIZE_MAX;
     result out = {.value = node->outputs[0], .dtype = ctx.outputs[0].dtype};
-    if (qdq_op_context_is(&ctx, "Requantize")) {
+    if (qdq_op_context_is(&ctx, "Requantize") && !qdq_is_fixed_requantize(&ctx)) {
         requantize(run, &ctx, x, out);
     } else if (attrs && node->output_count == 1 && !qdq_is_computed(&ctx)) {
         int axis = attrs->qtype == QDQ_PER_CHANNEL ? qdq_channel_axis(&ctx) : -1;

@@ -47,6 +47,7 @@ static const qdq_kernel kernels[] = {
     ROW(PORTABLE, qdq_dequantize_tile_portable, DEQUANTIZE, any, any, NULL)
     ROW(PORTABLE, qdq_requantize_tile_portable, REQUANTIZE, any, any, NULL)
     ROW(PORTABLE, qdq_cast_tile_portable, CAST, any, any, NULL)
+    ROW(PORTABLE, qdq_fixed_tile_portable, FIXED, any, any, NULL)
     ROW(PORTABLE, qdq_lookup_bytes_portable, LOOKUP, any, any, NULL)
     ROW(PORTABLE, qdq_lookup_halves_portable, LOOKUP_HALVES, any, any, NULL)
     ROW(PORTABLE, qdq_lookup_words_portable, LOOKUP_WORDS, any, any, NULL)

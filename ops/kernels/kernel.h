@@ -40,6 +40,7 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
 qdq_tile_fn qdq_quantize_tile_portable;
 qdq_tile_fn qdq_dequantize_tile_portable;
 qdq_tile_fn qdq_requantize_tile_portable;
+qdq_tile_fn qdq_fixed_tile_portable;  // with `fixed`
 
 // Prepares a link that quantizes with a scale for each element of a row, and one zero point or as
 // many as scales. If they are known and its kernel has a form that needs no division, the link

@@ -7,10 +7,12 @@
 // a table, also if they compute floats in between.
 #include "ops/quantize/lookup_stages.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/quantize_wide.h"
 #include "runtime/tenstorrent/block_float.h"
 
 static const uint32_t the_only[1] = {0};
@@ -69,6 +71,19 @@ static scale_pair scale_pair_of(const qdq_view *in, const qdq_view *out) {
                         (int32_t)in[1].data[0], (int32_t)out[1].data[0]};
 }
 
+// The same of a stage, which may have a multiplier and a shift in place of scales.
+static scale_pair scale_pair_of_stage(const qdq_stage *stage, const qdq_view *views) {
+    const qdq_quant_params *p = stage->params;
+    scale_pair pair = scale_pair_of(views, views + 2);
+    if (!p->fixed) return pair;
+    pair.out_scale = 1;  // the scale of a float32 is its parameter
+    if (p->rounding == QDQ_FIXED_FLOAT64)
+        pair.in_scale = (float)qdq_double_of_words(views[0].data[0], views[2].data[0]);
+    else if (p->rounding != QDQ_FIXED_FLOAT32)
+        pair.in_scale = ldexpf((float)(int32_t)views[0].data[0], -(int)(int32_t)views[2].data[0]);
+    return pair;
+}
+
 // Finds the line of a table of bytes, if it has one.
 static void find_line(qdq_lookup_line *line, const uint8_t *table, scale_pair pair) {
     float slope = pair.in_scale / pair.out_scale;
@@ -112,7 +127,7 @@ static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t siz
         if (!lines) continue;
         qdq_view views[QDQ_MAX_STAGE_PARAMS];
         views_of(stage, i, views);
-        find_line(&lines[i], (const uint8_t *)tables + i * 256, scale_pair_of(views, views + 2));
+        find_line(&lines[i], (const uint8_t *)tables + i * 256, scale_pair_of_stage(stage, views));
     }
     *params = (qdq_lookup_params){tables, lines};
     *stage = stage_of_tables(stage, fn, params,

@@ -2,7 +2,7 @@
 // Requantize: from one set of parameters to another, each per tensor or per channel.
 #include "ops/kernels/kernel.h"
 #include "ops/quantize/lookup_stages.h"
-#include "ops/quantize/quant_params.h"
+#include "ops/quantize/requantize_fixed.h"
 
 typedef qdq_requantize_attrs attrs_type;
 
@@ -10,7 +10,7 @@ enum { IN_SCALE = 1, IN_ZERO_POINT, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
     // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
-    {"x", offsetof(attrs_type, x), false, QDQ_SET_INTS | QDQ_SET_REALS},
+    {"x", offsetof(attrs_type, x), false, QDQ_SET_INTS | QDQ_SET_REALS | QDQ_SET(INT64)},
     {"in_scale", offsetof(attrs_type, in_scale), true, QDQ_SET_FLOATS},
     {"in_zero_point", offsetof(attrs_type, in_zero_point), true, QDQ_SET_INTS},
     {"out_scale", offsetof(attrs_type, out_scale), true, QDQ_SET_FLOATS},
@@ -20,16 +20,24 @@ static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS}};
 
 _Static_assert(sizeof(qdq_maybe_qtype) == sizeof(qdq_maybe_word), "QDQ_ATTR_MAYBE_WORD");
 static const char *const qtypes[] = {"per_tensor", "per_channel", NULL};
+static const char *const roundings[] = {"single", "double", "up", "float32", "float64", NULL};
 
 static const qdq_attr_desc attrs[] = {
-    {"in_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, in_scales), NULL, QDQ_REQUIRED,
-     "constant scale of x, or the port: 1, or dim[axis]"},
+    {"in_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, in_scales), NULL, "",
+     "constant scale of x, or the port: 1, or dim[axis]; required without a multiplier"},
     {"in_zps", QDQ_ATTR_NUMBERS, offsetof(attrs_type, in_zps), NULL, "0",
      "constant zero point of x, or the port: 1, or as many as in_scales"},
-    {"out_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, out_scales), NULL, QDQ_REQUIRED,
-     "constant scale of y, or the port: 1, or dim[axis]"},
+    {"out_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, out_scales), NULL, "",
+     "constant scale of y, or the port: 1, or dim[axis]; required without a multiplier"},
     {"out_zps", QDQ_ATTR_NUMBERS, offsetof(attrs_type, out_zps), NULL, "0",
      "constant zero point of y, or the port: 1, or as many as out_scales"},
+    {"multiplier", QDQ_ATTR_NUMBERS, offsetof(attrs_type, multiplier), NULL, "",
+     "fixed point in place of both scales: whole numbers, 1, or dim[axis]; the scale is multiplier "
+     "* 2^-shift"},
+    {"shift", QDQ_ATTR_NUMBERS, offsetof(attrs_type, shift), NULL, "",
+     "with multiplier: 0 to 62 (float32: 126, float64: 1022), 1, or dim[axis]"},
+    {"rounding", QDQ_ATTR_WORD, offsetof(attrs_type, rounding), roundings, "single",
+     "how the product with the multiplier is rounded (docs/numerics.md)"},
     {"axis", QDQ_ATTR_INT, offsetof(attrs_type, axis), NULL, "",
      "the dim of the channels; required if a side has more than one element"},
     {"qtype", QDQ_ATTR_MAYBE_WORD, offsetof(attrs_type, qtype), qtypes, "by the counts",
@@ -70,6 +78,10 @@ static bool per_channel(const qdq_op_context *ctx, const side *s) {
     return qdq_scale_count(ctx, &s->scale) > 1 || zero_point_count(ctx, &s->zero_point) > 1;
 }
 
+static bool has_channels(const qdq_op_context *ctx, const side *in, const side *out) {
+    return per_channel(ctx, in) || per_channel(ctx, out) || qdq_fixed_has_channels(ctx->attrs);
+}
+
 // A per-channel side may have a single scale with many zero points, or the reverse; each is then
 // checked separately.
 static qdq_granularity granularity_of(size_t count, const qdq_granularity *channels) {
@@ -80,7 +92,7 @@ static void check_side(const qdq_op_context *ctx, const side *s, const qdq_granu
                        qdq_dtype quantized) {
     qdq_granularity scale = granularity_of(qdq_scale_count(ctx, &s->scale), channels);
     qdq_granularity zero_point = granularity_of(zero_point_count(ctx, &s->zero_point), channels);
-    qdq_check_scale(ctx, &s->scale, &scale);
+    if (!qdq_is_fixed_requantize(ctx)) qdq_check_scale(ctx, &s->scale, &scale);
     qdq_check_zero_point(ctx, &s->zero_point, &zero_point, quantized);
 }
 
@@ -104,6 +116,19 @@ static qdq_granularity channels_of(const qdq_op_context *ctx, const attrs_type *
     return qdq_granularity_per_channel(ctx, a->axis, 0);
 }
 
+// Checks what depends on the way the factor is given.
+static void check_factor(const qdq_op_context *ctx, const attrs_type *a,
+                         const qdq_granularity *channels) {
+    if (qdq_is_fixed_requantize(ctx)) {
+        qdq_check_fixed(ctx, channels);
+        return;
+    }
+    if (ctx->inputs[QDQ_PORT_X].valid)
+        (void)qdq_check_port_dtype(ctx, "x", ctx->inputs[QDQ_PORT_X].type.dtype,
+                                   QDQ_SET_INTS | QDQ_SET_REALS);
+    if (a->rounding) qdq_find_ignored(ctx, "rounding", "there is no multiplier");
+}
+
 static void infer(qdq_op_context *ctx) {
     const attrs_type *a = ctx->attrs;
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
@@ -120,9 +145,10 @@ static void infer(qdq_op_context *ctx) {
         y = qdq_check_result(ctx, y, QDQ_SET_INTS);
     }
     side in = in_side(a), out = out_side(a);
-    bool channels = per_channel(ctx, &in) || per_channel(ctx, &out);
+    bool channels = has_channels(ctx, &in, &out);
     check_qtype(ctx, a, channels);
     qdq_granularity granularity = channels_of(ctx, a, channels);
+    check_factor(ctx, a, &granularity);
     check_side(ctx, &in, &granularity, x);
     check_side(ctx, &out, &granularity, y);
     qdq_check_quant_range(ctx, a->quant_min, a->quant_max, y);
@@ -151,10 +177,21 @@ static bool use_pair(qdq_stage *stage, const qdq_quant_params *whole, const qdq_
     return true;
 }
 
+// Sets the parameters from scales.
+static bool use_scales(const qdq_op_context *ctx, const side *in, const side *out,
+                       const qdq_granularity *g, const qdq_lowering *to, qdq_stage *stage) {
+    if (!qdq_scale_param(ctx, &in->scale, g, to->mempool, &stage->stage_params[0]) ||
+        !qdq_scale_param(ctx, &out->scale, g, to->mempool, &stage->stage_params[2]))
+        return false;
+    qdq_drop_unit_scales(&in->scale, to->numerics.unit_scale_tolerance, &stage->stage_params[0]);
+    qdq_drop_unit_scales(&out->scale, to->numerics.unit_scale_tolerance, &stage->stage_params[2]);
+    return true;
+}
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const attrs_type *a = ctx->attrs;
     side in = in_side(a), out = out_side(a);
-    qdq_granularity g = channels_of(ctx, a, per_channel(ctx, &in) || per_channel(ctx, &out));
+    qdq_granularity g = channels_of(ctx, a, has_channels(ctx, &in, &out));
     qdq_stage *stage = &stages[0];
     qdq_quant_params *params =
         qdq_quant_params_of(ctx, to, ctx->outputs[0].dtype, a->quant_min, a->quant_max);
@@ -165,19 +202,20 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
         .stage_param_count = 4,
     };
     bool done =
-        qdq_scale_param(ctx, &in.scale, &g, to->mempool, &stage->stage_params[0]) &&
+        (qdq_is_fixed_requantize(ctx) ? qdq_use_fixed(a, &g, to, params, stage)
+                                      : use_scales(ctx, &in, &out, &g, to, stage) &&
+                                            qdq_use_fixed_scales(to, params, stage)) &&
         qdq_zero_point_param(ctx, &in.zero_point, &g, to->mempool, &stage->stage_params[1]) &&
-        qdq_scale_param(ctx, &out.scale, &g, to->mempool, &stage->stage_params[2]) &&
         qdq_zero_point_param(ctx, &out.zero_point, &g, to->mempool, &stage->stage_params[3]);
-    if (!done || (may_part(params) && !to->plain && !use_pair(stage, params, to))) return 0;
-    qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[0]);
-    qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[2]);
+    if (!done || (!params->fixed && may_part(params) && !to->plain && !use_pair(stage, params, to)))
+        return 0;
     return qdq_use_lookup(stage, params->x_dtype, params->y_dtype, to) ? 1 : 0;
 }
 
 const qdq_op qdq_op_requantize = {
     .name = "Requantize",
-    .summary = "y = Quantize(Dequantize(x)), from one set of parameters to another",
+    .summary = "y = Quantize(Dequantize(x)), from one set of parameters to another, or by a "
+               "multiplier and a shift",
     .attrs_size = sizeof(attrs_type),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,

@@ -113,19 +113,24 @@ class Ops:
         self, x: Operand, in_scale: Optional[Operand] = None, in_zero_point: Optional[Operand] = None,
         out_scale: Optional[Operand] = None, out_zero_point: Optional[Operand] = None, *,
         in_scales: Optional[Floats] = None, in_zps: Optional[Ints] = 0, out_scales: Optional[Floats] = None,
-        out_zps: Optional[Ints] = 0, axis: Optional[int] = None,
-        qtype: Optional[Literal["per_tensor", "per_channel"]] = None, dtype: Optional[Dtype] = None,
-        quant_min: Optional[float] = None, quant_max: Optional[float] = None,
+        out_zps: Optional[Ints] = 0, multiplier: Optional[Ints] = None, shift: Optional[Ints] = None,
+        rounding: Optional[Literal["single", "double", "up", "float32", "float64"]] = "single",
+        axis: Optional[int] = None, qtype: Optional[Literal["per_tensor", "per_channel"]] = None,
+        dtype: Optional[Dtype] = None, quant_min: Optional[float] = None, quant_max: Optional[float] = None,
         output_tensor: Optional[Value] = None, queue_id: Optional[int] = None, name: Optional[str] = None,
         memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
         tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Requantize: y = Quantize(Dequantize(x)), from one set of parameters to another.
+        """Requantize: y = Quantize(Dequantize(x)), from one set of parameters to another, or by a multiplier and a shift.
 
-        in_scales: constant scale of x, or the port: 1, or dim[axis].
+        in_scales: constant scale of x, or the port: 1, or dim[axis]; required without a multiplier.
         in_zps: constant zero point of x, or the port: 1, or as many as in_scales (default: 0).
-        out_scales: constant scale of y, or the port: 1, or dim[axis].
+        out_scales: constant scale of y, or the port: 1, or dim[axis]; required without a multiplier.
         out_zps: constant zero point of y, or the port: 1, or as many as out_scales (default: 0).
+        multiplier: fixed point in place of both scales: whole numbers, 1, or dim[axis]; the scale is multiplier *
+            2^-shift.
+        shift: with multiplier: 0 to 62 (float32: 126, float64: 1022), 1, or dim[axis].
+        rounding: how the product with the multiplier is rounded (docs/numerics.md) (default: single).
         axis: the dim of the channels; required if a side has more than one element.
         qtype: per_tensor or per_channel; must agree with the counts (default: by the counts).
         dtype: of the result; the default is the dtype that target core gives, which requires it if x is a float

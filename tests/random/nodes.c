@@ -3,6 +3,7 @@
 // graphs.c tries the node and drops it if the op refuses it.
 #include <string.h>
 
+#include "runtime/base/words.h"
 #include "runtime/numerics/dtype.h"
 #include "tests/random/random.h"
 
@@ -186,10 +187,15 @@ static void set_floats(maker *m, const char *name, qdq_floats *out) {
     *out = (qdq_floats){list, n, n == 1 && chance(m, 80)};
 }
 
-static void set_numbers(maker *m, qdq_numbers *out) {
+static void set_numbers(maker *m, const char *name, qdq_numbers *out) {
     double *list = m->node->numbers[m->lists++];
     size_t n = chance(m, 50) ? 1 : m->count;
-    for (size_t i = 0; i < n; i++) list[i] = chance(m, 40) ? 0 : (double)below(m, 4);
+    bool multiplier = strcmp(name, "multiplier") == 0, shift = strcmp(name, "shift") == 0;
+    for (size_t i = 0; i < n; i++) {
+        list[i] = chance(m, 40) ? 0 : (double)below(m, 4);
+        if (multiplier) list[i] = (double)(below(m, 16777216) + 1);
+        if (shift) list[i] = (double)(18 + below(m, 16));
+    }
     *out = (qdq_numbers){list, n, n == 1 && chance(m, 80)};
 }
 
@@ -208,7 +214,7 @@ static void set_attr(maker *m, const qdq_attr_desc *attr) {
         break;
     case QDQ_ATTR_INTS: *(qdq_ints *)field = random_ints(m, attr->name); break;
     case QDQ_ATTR_FLOATS: set_floats(m, attr->name, field); break;
-    case QDQ_ATTR_NUMBERS: set_numbers(m, field); break;
+    case QDQ_ATTR_NUMBERS: set_numbers(m, attr->name, field); break;
     case QDQ_ATTR_VALUE: break;  // graphs.c chooses it by the type of the result
     }
 }
@@ -220,8 +226,11 @@ void random_node_make(random_node *node, const qdq_op *op, random_graph *g) {
     connect_all(&m);
     m.count = parameter_count(&m);
     m.length = m.x.rank > 2 && chance(&m, 90) ? (size_t)m.x.rank - 2 : below(&m, 4);
+    // A Requantize has scales, or a multiplier and a shift.
+    const char *others = chance(&m, 60) ? "multiplier shift rounding" : "in_scales out_scales";
     for (size_t i = 0; i < op->attr_count; i++) {
         const qdq_attr_desc *attr = &op->attrs[i];
+        if (!strcmp(op->name, "Requantize") && qdq_has_word(others, attr->name)) continue;
         bool rare = strncmp(attr->name, "quant_m", 7) == 0 || strncmp(attr->name, "auto_", 5) == 0;
         bool needed = !*attr->default_text || !strcmp(attr->default_text, "required");
         if (chance(&m, rare ? 8 : needed ? 85 : 40)) set_attr(&m, attr);

@@ -16,6 +16,7 @@ static bool check(qdq_c_step *step, const qdq_quant_params *p) {
     const qdq_numerics *n = &p->numerics;
     if (qdq_is_device(n) || n->bfloat16_load || p->scale_is_inverse)
         qdq_c_cannot(step, NULL, "computes as a Tenstorrent chip does", "IEEE arithmetic");
+    if (p->fixed) qdq_c_cannot(step, NULL, "computes in fixed point", "scales");
     if (p->wide_scale) qdq_c_cannot(step, "scale", "is float64", "float32");
     if (!is_step_dtype(n->input_dtype) || !is_step_dtype(n->scale_dtype) ||
         !is_step_dtype(n->reciprocal_dtype) || !is_step_dtype(n->middle_dtype) ||

@@ -22,6 +22,7 @@ const qdq_target qdq_target_core = {
     .evidence = evidence,
     .numerics = numerics,
     .tiles = true,
+    .fixed_point = true,
     .quantized = {.ops = QDQ_PRODUCTS,
                   .values = QDQ_UINT8,
                   .weights = QDQ_INT8,

@@ -142,6 +142,9 @@ typedef struct qdq_requantize_attrs {
     qdq_int quant_max;
     qdq_value output_tensor;  // as for Quantize
     qdq_int queue_id;         // has no effect
+    qdq_numbers multiplier;   // whole numbers, 1 or dim[axis] (QDQ_ZP, QDQ_ZPS); with `shift`, in
+    qdq_numbers shift;        // place of scales: the scale is multiplier * 2^-shift
+    qdq_fixed_rounding rounding;  // with a multiplier
 } qdq_requantize_attrs;
 
 static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requantize_attrs attrs) {

@@ -3,6 +3,7 @@
 #ifndef QDQ_OPS_KERNELS_QUANTIZE_PARAMS_H
 #define QDQ_OPS_KERNELS_QUANTIZE_PARAMS_H
 
+#include "include/qdq/ops/quantize.h"
 #include "runtime/numerics/quantize_one.h"
 
 // The work of a tile function: a column of the kernel table.
@@ -11,6 +12,7 @@ typedef enum qdq_family {
     QDQ_FAMILY_DEQUANTIZE,
     QDQ_FAMILY_REQUANTIZE,
     QDQ_FAMILY_CAST,
+    QDQ_FAMILY_FIXED,          // Requantize by multiplier and shift
     QDQ_FAMILY_LOOKUP,         // to bytes
     QDQ_FAMILY_LOOKUP_HALVES,  // to float16, bfloat16
     QDQ_FAMILY_LOOKUP_WORDS,   // to float32
@@ -20,7 +22,9 @@ typedef enum qdq_family {
 // else to x. The views are, in order: scale, zero point (a float with `float_zero_point`) and, with
 // `scales_twice`, a scale of the scale. With `wide_scale` the first and third views are the high
 // and low words of a float64 scale (runtime/numerics/quantize_wide.h). Requantize has the views of
-// x, then the views of y.
+// x, then the views of y. By multiplier and shift (`fixed`) it has multiplier, zero point of x,
+// shift, zero point of y; with `rounding` in float64 the words of the scale, high and low, are in
+// the place of multiplier and shift, in float32 the scale is in the place of the multiplier.
 typedef struct qdq_quant_params {
     qdq_numerics numerics;
     qdq_dtype x_dtype, y_dtype;
@@ -33,6 +37,8 @@ typedef struct qdq_quant_params {
     // stays.
     bool bounded, adds_zero_point;
     float low, high;
+    bool fixed;
+    qdq_fixed_rounding rounding;
 } qdq_quant_params;
 
 // Kernels with results of a byte multiply by 1 / s. They sum x / s, z + 1/2 and QDQ_NEAR_TIE, in

@@ -227,6 +227,34 @@ void qdq_requantize_tile_portable(const void *params, const qdq_view *views, con
     }
 }
 
+// Returns the parameters of element i.
+static qdq_fixed_params fixed_at(const qdq_quant_params *p, const qdq_view *views, size_t i) {
+    qdq_fixed_params fixed = {.rounding = p->rounding,
+                              .scale = {int_at(views[0], i), int_at(views[2], i)},
+                              .in_zero_point = int_at(views[1], i),
+                              .out_zero_point = int_at(views[3], i)};
+    if (p->rounding == QDQ_FIXED_FLOAT32) fixed.real = (double)float_at(views[0], i);
+    if (p->rounding == QDQ_FIXED_FLOAT64) fixed.real = wide_at(views, i);
+    return fixed;
+}
+
+void qdq_fixed_tile_portable(const void *params, const qdq_view *views, const void *x, void *y,
+                             size_t n) {
+    const qdq_quant_params *p = params;
+    for (size_t at = 0; at < n; at += PART) {
+        size_t part = n - at < PART ? n - at : PART;
+        int64_t whole[PART];
+        int32_t q[PART];
+        qdq_decode_wide(p->x_dtype, x_from(p, x, at), whole, part);
+        for (size_t i = 0; i < part; i++) {
+            qdq_fixed_params fixed = fixed_at(p, views, at + i);
+            q[i] = (int32_t)qdq_clamp_one(qdq_fixed_one(&fixed, whole[i]), p->range.quant_min,
+                                          p->range.quant_max);
+        }
+        qdq_encode_int(p->y_dtype, q, y_from(p, y, at), part);
+    }
+}
+
 //---- Ranges -----------------------------------------------------------------
 
 void qdq_range_portable(qdq_dtype dtype, const void *x, size_t n, qdq_block_range *range) {

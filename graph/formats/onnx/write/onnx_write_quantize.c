@@ -284,6 +284,10 @@ void qdq_onnx_write_requantize(qdq_onnx_writer *w, const char *name) {
                   .zps_new = "out_zero_point"};
     const qdq_graph_value *x = qdq_onnx_at_port(w, "x");
     qdq_dtype in_dtype, out_dtype;
+    if (qdq_onnx_has(w, "multiplier")) {
+        qdq_onnx_cannot(w, "multiplier", "is given, but ONNX has no fixed point", "scales", NULL);
+        return;
+    }
     int64_t axis = qdq_onnx_given_int(w, "axis");
     (void)name, (void)qdq_onnx_given_word(w, "qtype"), (void)qdq_onnx_given_dtype(w, "dtype");
     in.codes = x->type.dtype, out.codes = qdq_onnx_result_type(w).dtype;
