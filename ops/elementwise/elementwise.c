@@ -222,20 +222,11 @@ bool qdq_elements_add(const qdq_link *link) {
            link->stage_param_count == 1;
 }
 
-// Finds the program of the vector unit, if no function of two operands and no rule of the matrix
-// unit computes the op on the chip.
-static bool is_sfpu(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
-                    qdq_sfpu_program *out) {
-    qdq_dtype x = ctx->inputs[op->a].type.dtype;
-    return op->b < 0 && ctx->outputs[0].dtype == x &&
-           !qdq_chip_elementwise_find(op->function, to->numerics.multiply_add, x, x, x, to->isas) &&
-           qdq_sfpu_program_of(op->function, &op->numbers, &to->numerics, x, out);
-}
-
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages) {
     qdq_sfpu_program program;
-    if (is_sfpu(ctx, to, op, &program))
+    if (qdq_sfpu_program_of(op->function, &op->numbers, &to->numerics,
+                            ctx->inputs[op->a].type.dtype, ctx->outputs[0].dtype, &program))
         return qdq_lower_sfpu(ctx, to, &program, (size_t)op->a, stages);
     elements_params *p = QDQ_MEMPOOL_NEW(to->mempool, elements_params);
     if (!p) return 0;

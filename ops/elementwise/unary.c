@@ -3,6 +3,7 @@
 #include "include/qdq/ops/elementwise.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
+#include "ops/kernels/elementwise/sfpu_elementwise.h"
 #include "ops/quantize/quant_params.h"
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
@@ -48,18 +49,8 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
      (function) == QDQ_ELEMENTWISE_erf)
 
 // True if target `ttnn` has the chip's kernel of a function.
-#define OF_CHIP(function)                                                               \
-    ((function) == QDQ_ELEMENTWISE_abs || (function) == QDQ_ELEMENTWISE_exp ||          \
-     (function) == QDQ_ELEMENTWISE_log || (function) == QDQ_ELEMENTWISE_sqrt ||         \
-     (function) == QDQ_ELEMENTWISE_square || (function) == QDQ_ELEMENTWISE_sigmoid ||   \
-     (function) == QDQ_ELEMENTWISE_relu || (function) == QDQ_ELEMENTWISE_reciprocal ||  \
-     (function) == QDQ_ELEMENTWISE_round || (function) == QDQ_ELEMENTWISE_hard_swish || \
-     (function) == QDQ_ELEMENTWISE_mish || (function) == QDQ_ELEMENTWISE_sign ||        \
-     (function) == QDQ_ELEMENTWISE_floor || (function) == QDQ_ELEMENTWISE_ceil ||       \
-     (function) == QDQ_ELEMENTWISE_erf || (function) == QDQ_ELEMENTWISE_softplus ||     \
-     (function) == QDQ_ELEMENTWISE_silu || (function) == QDQ_ELEMENTWISE_rsqrt ||       \
-     (function) == QDQ_ELEMENTWISE_relu6 || (function) == QDQ_ELEMENTWISE_trunc ||      \
-     (function) == QDQ_ELEMENTWISE_neg || (function) == QDQ_ELEMENTWISE_log1p)
+#define IS_OF(function, name, program) || (function) == QDQ_ELEMENTWISE_##name
+#define OF_CHIP(function) (false QDQ_SFPU_FUNCTIONS(IS_OF, function))
 
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee,
                                           .finishes = qdq_elements_finish};

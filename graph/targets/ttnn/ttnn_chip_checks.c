@@ -77,36 +77,30 @@ static qdq_elementwise function_of(const qdq_op_context *ctx) {
     return QDQ_ELEMENTWISE_COUNT;
 }
 
-// True if an instruction of the vector or matrix unit computes the node.
-static bool is_one_instruction(const qdq_op_context *ctx) {
-    qdq_dtype a = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
-    qdq_dtype b = ctx->input_count > 1 ? ctx->inputs[1].type.dtype : a;
-    return qdq_chip_elementwise_find(function_of(ctx), QDQ_MULTIPLY_ADD_WORMHOLE, a, b, y,
-                                     1u << QDQ_ISA_PORTABLE) != NULL;
+// Finds the program of the vector unit that computes the node.
+static bool find_program(const qdq_op_context *ctx, qdq_multiply_add chip, qdq_sfpu_program *out) {
+    const qdq_numerics numerics = {.multiply_add = chip};
+    qdq_elementwise_numbers numbers = numbers_of(ctx);
+    return qdq_sfpu_program_of(function_of(ctx), &numbers, &numerics, ctx->inputs[0].type.dtype,
+                               ctx->outputs[0].dtype, out);
 }
 
 qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply_add chip) {
-    const qdq_numerics numerics = {.multiply_add = chip};
-    qdq_elementwise_numbers numbers = numbers_of(ctx);
-    qdq_dtype x = ctx->inputs[0].type.dtype;
+    bool is_float32 = ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     qdq_sfpu_program program;
-    if (ctx->input_count > 1 || is_one_instruction(ctx) ||
-        !qdq_sfpu_program_of(function_of(ctx), &numbers, &numerics, x, &program))
-        return QDQ_SFPU_UNKNOWN;
-    qdq_sfpu_evidence found = qdq_sfpu_evidence_of(&program, x == QDQ_FLOAT32);
+    if (!find_program(ctx, chip, &program)) return QDQ_SFPU_UNKNOWN;
+    qdq_sfpu_evidence found = qdq_sfpu_evidence_of(&program, is_float32);
     // Silicon agrees on published points of float32, which are not all inputs.
-    return x == QDQ_FLOAT32 && found == QDQ_SFPU_MODEL ? QDQ_SFPU_READ : found;
+    return is_float32 && found == QDQ_SFPU_MODEL ? QDQ_SFPU_READ : found;
 }
 
 void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype a = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
     qdq_dtype b = ctx->input_count > 1 ? ctx->inputs[1].type.dtype : a;
-    const qdq_numerics chip = {.multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE};
-    qdq_elementwise_numbers numbers = numbers_of(ctx);
     qdq_sfpu_program program;
-    if (is_one_instruction(ctx) ||
-        (ctx->input_count == 1 &&
-         qdq_sfpu_program_of(function_of(ctx), &numbers, &chip, a, &program)))
+    if (find_program(ctx, QDQ_MULTIPLY_ADD_WORMHOLE, &program) ||
+        qdq_chip_elementwise_find(function_of(ctx), QDQ_MULTIPLY_ADD_WORMHOLE, a, b, y,
+                                  1u << QDQ_ISA_PORTABLE))
         return;
     const char *operands =
         a == b ? qdq_dtype_name(a)

@@ -1,40 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernels/elementwise/sfpu_elementwise.h"
 
+#include "ops/kernels/elementwise/chip_elementwise.h"
+
 //---- The program ------------------------------------------------------------
 
-static const struct {
-    qdq_elementwise function;
-    qdq_sfpu_op op;
-} programs[] = {
-    {QDQ_ELEMENTWISE_exp, QDQ_SFPU_EXP},
-    {QDQ_ELEMENTWISE_sigmoid, QDQ_SFPU_SIGMOID},
-    {QDQ_ELEMENTWISE_tanh, QDQ_SFPU_TANH},
-    {QDQ_ELEMENTWISE_gelu_erf, QDQ_SFPU_GELU},
-    {QDQ_ELEMENTWISE_sqrt, QDQ_SFPU_SQRT},
-    {QDQ_ELEMENTWISE_reciprocal, QDQ_SFPU_RECIPROCAL},
-    {QDQ_ELEMENTWISE_log, QDQ_SFPU_LOG},
-    {QDQ_ELEMENTWISE_elu, QDQ_SFPU_ELU},
-    {QDQ_ELEMENTWISE_erf, QDQ_SFPU_ERF},
-    {QDQ_ELEMENTWISE_softplus, QDQ_SFPU_SOFTPLUS},
-    {QDQ_ELEMENTWISE_mish, QDQ_SFPU_MISH},
-    {QDQ_ELEMENTWISE_square, QDQ_SFPU_SQUARE},
-    {QDQ_ELEMENTWISE_leaky_relu, QDQ_SFPU_LEAKY_RELU},
-    {QDQ_ELEMENTWISE_relu, QDQ_SFPU_RELU},
-    {QDQ_ELEMENTWISE_hard_sigmoid, QDQ_SFPU_HARD_SIGMOID},
-    {QDQ_ELEMENTWISE_hard_swish, QDQ_SFPU_HARD_SWISH},
-    {QDQ_ELEMENTWISE_floor, QDQ_SFPU_FLOOR},
-    {QDQ_ELEMENTWISE_ceil, QDQ_SFPU_CEIL},
-    {QDQ_ELEMENTWISE_round, QDQ_SFPU_ROUND},
-    {QDQ_ELEMENTWISE_abs, QDQ_SFPU_ABS},
-    {QDQ_ELEMENTWISE_sign, QDQ_SFPU_SIGN},
-    {QDQ_ELEMENTWISE_silu, QDQ_SFPU_SILU},
-    {QDQ_ELEMENTWISE_rsqrt, QDQ_SFPU_RSQRT},
-    {QDQ_ELEMENTWISE_relu6, QDQ_SFPU_RELU6},
-    {QDQ_ELEMENTWISE_trunc, QDQ_SFPU_TRUNC},
-    {QDQ_ELEMENTWISE_neg, QDQ_SFPU_NEG},
-    {QDQ_ELEMENTWISE_log1p, QDQ_SFPU_LOG1P},
-};
+// Returns the program of a function, or QDQ_SFPU_NONE.
+static qdq_sfpu_op op_of(qdq_elementwise function) {
+    switch ((int)function) {
+#define OF(arg, name, program) \
+    case QDQ_ELEMENTWISE_##name: return QDQ_SFPU_##program;
+        QDQ_SFPU_FUNCTIONS(OF, )
+#undef OF
+    default: return QDQ_SFPU_NONE;
+    }
+}
 
 // True if the kernel has the numbers of the op: HardSigmoid's are constants of the kernel.
 static bool has_numbers(qdq_sfpu_op op, const qdq_elementwise_numbers *numbers) {
@@ -49,17 +29,16 @@ static void set_numbers(qdq_sfpu_program *program, const qdq_elementwise_numbers
 }
 
 bool qdq_sfpu_program_of(qdq_elementwise function, const qdq_elementwise_numbers *numbers,
-                         const qdq_numerics *n, qdq_dtype dtype, qdq_sfpu_program *out) {
-    bool takes = dtype == QDQ_FLOAT32 || dtype == QDQ_BFLOAT16;
-    if (n->multiply_add == QDQ_MULTIPLY_ADD_IEEE || !takes) return false;
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-        if (programs[i].function != function || !has_numbers(programs[i].op, numbers)) continue;
-        *out = (qdq_sfpu_program){
-            .op = programs[i].op, .chip = n->multiply_add, .generation = n->sfpu_generation};
-        set_numbers(out, numbers);
-        return qdq_sfpu_modelled(out, dtype == QDQ_FLOAT32);
-    }
-    return false;
+                         const qdq_numerics *n, qdq_dtype x, qdq_dtype y, qdq_sfpu_program *out) {
+    const qdq_sfpu_op op = op_of(function);
+    bool takes = x == y && (x == QDQ_FLOAT32 || x == QDQ_BFLOAT16);
+    if (n->multiply_add == QDQ_MULTIPLY_ADD_IEEE || !takes || !op || !has_numbers(op, numbers))
+        return false;
+    if (qdq_chip_elementwise_find(function, n->multiply_add, x, x, y, 1u << QDQ_ISA_PORTABLE))
+        return false;
+    *out = (qdq_sfpu_program){.op = op, .chip = n->multiply_add, .generation = n->sfpu_generation};
+    set_numbers(out, numbers);
+    return qdq_sfpu_modelled(out, x == QDQ_FLOAT32);
 }
 
 //---- Loops ------------------------------------------------------------------

@@ -7,16 +7,49 @@
 #include "ops/kernels/elementwise/elementwise_kernels.h"
 #include "runtime/tenstorrent/sfpu_ops.h"
 
+// X(arg, function, program): the functions, with their programs QDQ_SFPU_<program>.
+// clang-format off
+#define QDQ_SFPU_FUNCTIONS(X, arg)          \
+    X(arg, abs, ABS)                        \
+    X(arg, ceil, CEIL)                      \
+    X(arg, elu, ELU)                        \
+    X(arg, erf, ERF)                        \
+    X(arg, exp, EXP)                        \
+    X(arg, floor, FLOOR)                    \
+    X(arg, gelu_erf, GELU)                  \
+    X(arg, hard_sigmoid, HARD_SIGMOID)      \
+    X(arg, hard_swish, HARD_SWISH)          \
+    X(arg, leaky_relu, LEAKY_RELU)          \
+    X(arg, log, LOG)                        \
+    X(arg, log1p, LOG1P)                    \
+    X(arg, mish, MISH)                      \
+    X(arg, neg, NEG)                        \
+    X(arg, reciprocal, RECIPROCAL)          \
+    X(arg, relu, RELU)                      \
+    X(arg, relu6, RELU6)                    \
+    X(arg, round, ROUND)                    \
+    X(arg, rsqrt, RSQRT)                    \
+    X(arg, sigmoid, SIGMOID)                \
+    X(arg, sign, SIGN)                      \
+    X(arg, silu, SILU)                      \
+    X(arg, softplus, SOFTPLUS)              \
+    X(arg, sqrt, SQRT)                      \
+    X(arg, square, SQUARE)                  \
+    X(arg, tanh, TANH)                      \
+    X(arg, trunc, TRUNC)
+// clang-format on
+
 // The parameters of the functions below.
 typedef struct qdq_sfpu_params {
     qdq_sfpu_program program;
     const uint16_t *table;  // the result of every bfloat16, or NULL
 } qdq_sfpu_params;
 
-// Finds the program of a function for an operand and a result of this dtype. False: the numerics
-// are not a chip's, or no program is known for the dtype or the numbers.
+// Finds the program of a function for an operand x and a result y of these dtypes. False: the
+// numerics are not a chip's, one instruction of the chip computes the function
+// (chip_elementwise.h), or no program is known for the dtypes or the numbers.
 bool qdq_sfpu_program_of(qdq_elementwise function, const qdq_elementwise_numbers *numbers,
-                         const qdq_numerics *n, qdq_dtype dtype, qdq_sfpu_program *out);
+                         const qdq_numerics *n, qdq_dtype x, qdq_dtype y, qdq_sfpu_program *out);
 
 // Returns the function that runs a program on float32 or bfloat16.
 qdq_tile_fn *qdq_sfpu_tile_fn(const qdq_sfpu_params *params, qdq_dtype dtype);
