@@ -127,19 +127,31 @@ static uint16_t bfloat16(const kernel_row *row, const qdq_sfpu_program *program,
     return qdq_chip_pack_bfloat16_dst16((uint16_t)(qdq_sfp_store(y) >> 16));
 }
 
-uint16_t qdq_sfpu_bfloat16(const qdq_sfpu_program *program, uint16_t x) {
+void qdq_sfpu_run_bfloat16(const qdq_sfpu_program *program, const uint16_t *x, uint16_t *y,
+                           size_t n) {
     const kernel_row *row = row_of(program, false);
-    return row ? bfloat16(row, program, x) : 0;
+    for (size_t i = 0; i < n; i++) y[i] = row ? bfloat16(row, program, x[i]) : 0;
+}
+
+void qdq_sfpu_run_float32(const qdq_sfpu_program *program, const uint32_t *x, uint32_t *y,
+                          size_t n) {
+    const kernel_row *row = row_of(program, true);
+    for (size_t i = 0; i < n; i++) y[i] = row ? qdq_sfp_store(row->kernel(program, x[i])) : 0;
+}
+
+uint16_t qdq_sfpu_bfloat16(const qdq_sfpu_program *program, uint16_t x) {
+    qdq_sfpu_run_bfloat16(program, &x, &x, 1);
+    return x;
 }
 
 uint32_t qdq_sfpu_float32(const qdq_sfpu_program *program, uint32_t x) {
-    const kernel_row *row = row_of(program, true);
-    return row ? qdq_sfp_store(row->kernel(program, x)) : 0;
+    qdq_sfpu_run_float32(program, &x, &x, 1);
+    return x;
 }
 
 void qdq_sfpu_table(const qdq_sfpu_program *program, uint16_t table[65536]) {
-    const kernel_row *row = row_of(program, false);
-    for (uint32_t x = 0; x < 65536; x++) table[x] = row ? bfloat16(row, program, (uint16_t)x) : 0;
+    for (size_t i = 0; i < 65536; i++) table[i] = (uint16_t)i;
+    qdq_sfpu_run_bfloat16(program, table, table, 65536);
 }
 
 bool qdq_sfpu_modelled(const qdq_sfpu_program *program, bool is_float32) {

@@ -7,6 +7,8 @@
 #ifndef QDQ_RUNTIME_TENSTORRENT_SFPU_OPS_H
 #define QDQ_RUNTIME_TENSTORRENT_SFPU_OPS_H
 
+#include <stddef.h>
+
 #include "include/qdq/numerics.h"
 
 typedef enum qdq_sfpu_op {
@@ -57,7 +59,12 @@ typedef struct qdq_sfpu_program {
     float a, b;        // parameters, at the op
 } qdq_sfpu_program;
 
-// Return y of a program whose arithmetic is modelled; 0 for others.
+// Compute y of x, which may be the same array, by a program whose arithmetic is modelled; zeros for
+// others. The second pair computes one element.
+void qdq_sfpu_run_bfloat16(const qdq_sfpu_program *program, const uint16_t *x, uint16_t *y,
+                           size_t n);
+void qdq_sfpu_run_float32(const qdq_sfpu_program *program, const uint32_t *x, uint32_t *y,
+                          size_t n);
 uint16_t qdq_sfpu_bfloat16(const qdq_sfpu_program *program, uint16_t x);
 uint32_t qdq_sfpu_float32(const qdq_sfpu_program *program, uint32_t x);
 

@@ -43,19 +43,27 @@ bool qdq_sfpu_program_of(qdq_elementwise function, const qdq_elementwise_numbers
 
 //---- Loops ------------------------------------------------------------------
 
-// Defines a tile function over elements of a type.
-#define LOOP(name, type, result)                                                            \
-    static void name(const void *params, const qdq_view *views, const void *from, void *to, \
-                     size_t n) {                                                            \
-        const qdq_sfpu_params *k = params;                                                  \
-        const type *x = from;                                                               \
-        (void)views;                                                                        \
-        for (size_t i = 0; i < n; i++) ((type *)to)[i] = (result);                          \
-    }
+static void sfpu_float32(const void *params, const qdq_view *views, const void *x, void *y,
+                         size_t n) {
+    const qdq_sfpu_params *k = params;
+    (void)views;
+    qdq_sfpu_run_float32(&k->program, x, y, n);
+}
 
-LOOP(sfpu_float32, uint32_t, qdq_sfpu_float32(&k->program, x[i]))
-LOOP(sfpu_bfloat16, uint16_t, qdq_sfpu_bfloat16(&k->program, x[i]))
-LOOP(sfpu_by_table, uint16_t, k->table[x[i]])
+static void sfpu_bfloat16(const void *params, const qdq_view *views, const void *x, void *y,
+                          size_t n) {
+    const qdq_sfpu_params *k = params;
+    (void)views;
+    qdq_sfpu_run_bfloat16(&k->program, x, y, n);
+}
+
+static void sfpu_by_table(const void *params, const qdq_view *views, const void *from, void *to,
+                          size_t n) {
+    const qdq_sfpu_params *k = params;
+    const uint16_t *x = from;
+    (void)views;
+    for (size_t i = 0; i < n; i++) ((uint16_t *)to)[i] = k->table[x[i]];
+}
 
 qdq_tile_fn *qdq_sfpu_tile_fn(const qdq_sfpu_params *params, qdq_dtype dtype) {
     if (dtype == QDQ_FLOAT32) return sfpu_float32;
