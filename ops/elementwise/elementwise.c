@@ -224,9 +224,10 @@ bool qdq_elements_add(const qdq_link *link) {
 
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages) {
+    const qdq_sfpu_function of = {op->function, op->numbers, op->approximate};
     qdq_sfpu_program program;
-    if (qdq_sfpu_program_of(op->function, &op->numbers, &to->numerics,
-                            ctx->inputs[op->a].type.dtype, ctx->outputs[0].dtype, &program))
+    if (qdq_sfpu_program_of(&of, &to->numerics, ctx->inputs[op->a].type.dtype,
+                            ctx->outputs[0].dtype, &program))
         return qdq_lower_sfpu(ctx, to, &program, (size_t)op->a, stages);
     elements_params *p = QDQ_MEMPOOL_NEW(to->mempool, elements_params);
     if (!p) return 0;

@@ -19,7 +19,8 @@
 typedef struct qdq_elements {
     qdq_elementwise function;
     qdq_elementwise_numbers numbers;
-    int a, b, c;  // ports; b and c may be -1: none
+    bool approximate;  // fast_and_approximate_mode
+    int a, b, c;       // ports; b and c may be -1: none
     // The shape that b is broadcast from, if it differs from the shape of the port.
     bool has_b_shape;
     qdq_shape b_shape;
@@ -29,6 +30,9 @@ typedef struct qdq_elements {
 // or 0 when memory runs out.
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages);
+
+// True if a node has fast_and_approximate_mode and it is on.
+bool qdq_elements_approximate(const qdq_op_context *ctx);
 
 //---- Description of a stage -------------------------------------------------
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of one input: ReLU, Exp, GELU, IsNaN and others.
+#include <string.h>
+
 #include "include/qdq/ops/elementwise.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
@@ -12,11 +14,46 @@ static void infer(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; 
 
 static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages,
                        qdq_elementwise function, qdq_elementwise_numbers numbers) {
-    qdq_elements op = {.function = function, .numbers = numbers, .a = 0, .b = -1, .c = -1};
+    qdq_elements op = {.function = function,
+                       .numbers = numbers,
+                       .approximate = qdq_elements_approximate(ctx),
+                       .a = 0,
+                       .b = -1,
+                       .c = -1};
     return qdq_lower_elements(ctx, to, &op, stages);
 }
 
-//---- No attributes ----------------------------------------------------------
+//---- fast_and_approximate_mode ----------------------------------------------
+
+#define MODE "fast_and_approximate_mode"
+#define APPROXIMATE(attrs_type)                                                              \
+    {                                                                                        \
+        MODE, QDQ_ATTR_BOOL, offsetof(attrs_type, fast_and_approximate_mode), NULL, "false", \
+            "ttnn on a chip: its faster kernel, if it has one; others ignore it"             \
+    }
+
+bool qdq_elements_approximate(const qdq_op_context *ctx) {
+    for (size_t i = 0; i < ctx->op->attr_count; i++) {
+        const qdq_attr_desc *attr = &ctx->op->attrs[i];
+        if (strcmp(attr->name, MODE) == 0)
+            return *(const qdq_bool *)((const char *)ctx->attrs + attr->offset) == QDQ_TRUE;
+    }
+    return false;
+}
+
+// True if an op without other attributes has the mode in ttnn.
+#define HAS_MODE(function)                                                        \
+    ((function) == QDQ_ELEMENTWISE_erf || (function) == QDQ_ELEMENTWISE_exp ||    \
+     (function) == QDQ_ELEMENTWISE_log || (function) == QDQ_ELEMENTWISE_log1p ||  \
+     (function) == QDQ_ELEMENTWISE_mish || (function) == QDQ_ELEMENTWISE_rsqrt || \
+     (function) == QDQ_ELEMENTWISE_sigmoid || (function) == QDQ_ELEMENTWISE_sqrt)
+
+_Static_assert(offsetof(qdq_approximate_attrs, fast_and_approximate_mode) >=
+                   sizeof(qdq_unary_attrs),
+               "calls such as qdq_exp pass the smaller struct");
+static const qdq_attr_desc mode_attrs[] = {APPROXIMATE(qdq_approximate_attrs)};
+
+//---- Rows -------------------------------------------------------------------
 
 static void infer_bool(qdq_op_context *ctx) {
     ctx->outputs[0] = (qdq_type){QDQ_BOOL, ctx->inputs[0].type.shape};
@@ -64,7 +101,10 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee
     const qdq_op qdq_op_##function = {                                                      \
         .name = (op_name),                                                                  \
         .summary = (what),                                                                  \
-        .attrs_size = sizeof(qdq_unary_attrs),                                              \
+        .attrs_size = HAS_MODE(QDQ_ELEMENTWISE_##function) ? sizeof(qdq_approximate_attrs)  \
+                                                           : sizeof(qdq_unary_attrs),       \
+        .attrs = HAS_MODE(QDQ_ELEMENTWISE_##function) ? mode_attrs : NULL,                  \
+        .attr_count = HAS_MODE(QDQ_ELEMENTWISE_##function) ? 1 : 0,                         \
         .inputs = kind##_inputs,                                                            \
         .input_count = 1,                                                                   \
         .outputs = kind##_outputs,                                                          \
@@ -93,7 +133,8 @@ static bool is_recurrent(const qdq_op_context *ctx, const qdq_lowering *to, qdq_
 _Static_assert(offsetof(qdq_tanh_attrs, recurrent) >= sizeof(qdq_unary_attrs),
                "qdq_tanh passes the smaller struct");
 static const qdq_attr_desc tanh_attrs[] = {
-    RECURRENT(qdq_tanh_attrs, "onnx, ort: as in GRU; others ignore it")};
+    RECURRENT(qdq_tanh_attrs, "onnx, ort: as in GRU; others ignore it"),
+    APPROXIMATE(qdq_tanh_attrs)};
 
 static size_t lower_tanh(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_tanh_attrs *a = ctx->attrs;
@@ -258,7 +299,8 @@ static const qdq_port_desc gelu_inputs[] = {
     {"x", offsetof(qdq_gelu_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc gelu_attrs[] = {{"mode", QDQ_ATTR_WORD, offsetof(qdq_gelu_attrs, mode),
                                             gelu_modes, "gelu_erf",
-                                            "by the error function, or the approximation by tanh"}};
+                                            "by the error function, or the approximation by tanh"},
+                                           APPROXIMATE(qdq_gelu_attrs)};
 
 static size_t lower_gelu(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_gelu_attrs *a = ctx->attrs;

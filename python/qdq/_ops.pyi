@@ -171,39 +171,54 @@ class Ops:
         """Neg: y = -x."""
 
     def exp(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Exp: y = e^x."""
+        """Exp: y = e^x.
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def log(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Log: y = ln x."""
+        """Log: y = ln x.
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def log1p(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Log1p: y = ln(1 + x)."""
+        """Log1p: y = ln(1 + x).
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def sqrt(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Sqrt: y = the square root of x."""
+        """Sqrt: y = the square root of x.
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def rsqrt(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Rsqrt: y = 1 / the square root of x."""
+        """Rsqrt: y = 1 / the square root of x.
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def square(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
@@ -213,11 +228,14 @@ class Ops:
         """Square: y = x * x."""
 
     def sigmoid(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Sigmoid: y = 1 / (1 + e^-x)."""
+        """Sigmoid: y = 1 / (1 + e^-x).
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def silu(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
@@ -283,11 +301,14 @@ class Ops:
         """HardSwish: y = x * max(0, min(1, x / 6 + 0.5))."""
 
     def mish(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Mish: y = x * tanh(ln(1 + e^x))."""
+        """Mish: y = x * tanh(ln(1 + e^x)).
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def sign(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
@@ -318,11 +339,14 @@ class Ops:
         """Trunc: y = x without its fraction."""
 
     def erf(
-        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        self, x: Operand, *, fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Erf: y = the error function of x."""
+        """Erf: y = the error function of x.
+
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
+        """
 
     def softplus(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
@@ -409,13 +433,15 @@ class Ops:
         """Atanh: y = the inverse of tanh at x."""
 
     def tanh(
-        self, x: Operand, *, recurrent: Optional[bool] = False, name: Optional[str] = None,
+        self, x: Operand, *, recurrent: Optional[bool] = False,
+        fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
         memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
         tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
         """Tanh: y = tanh x.
 
         recurrent: onnx, ort: as in GRU; others ignore it (default: false).
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
         """
 
     def is_inf(
@@ -476,13 +502,14 @@ class Ops:
 
     def gelu(
         self, x: Operand, *, mode: Optional[Literal["gelu_erf", "gelu_tanh"]] = "gelu_erf",
-        name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
-        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
-        transpose_tile: Optional[bool] = None,
+        fast_and_approximate_mode: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
         """GELU: y = x / 2 * (1 + erf(x / sqrt 2)).
 
         mode: by the error function, or the approximation by tanh (default: gelu_erf).
+        fast_and_approximate_mode: ttnn on a chip: its faster kernel, if it has one; others ignore it (default: false).
         """
 
     def add(

@@ -4,6 +4,7 @@
 // computed.
 #include "graph/targets/ttnn/ttnn_checks.h"
 #include "include/qdq/ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"
 #include "ops/kernels/elementwise/sfpu_elementwise.h"
@@ -80,9 +81,9 @@ static qdq_elementwise function_of(const qdq_op_context *ctx) {
 // Finds the program of the vector unit that computes the node.
 static bool find_program(const qdq_op_context *ctx, qdq_multiply_add chip, qdq_sfpu_program *out) {
     const qdq_numerics numerics = {.multiply_add = chip};
-    qdq_elementwise_numbers numbers = numbers_of(ctx);
-    return qdq_sfpu_program_of(function_of(ctx), &numbers, &numerics, ctx->inputs[0].type.dtype,
-                               ctx->outputs[0].dtype, out);
+    const qdq_sfpu_function of = {function_of(ctx), numbers_of(ctx), qdq_elements_approximate(ctx)};
+    return qdq_sfpu_program_of(&of, &numerics, ctx->inputs[0].type.dtype, ctx->outputs[0].dtype,
+                               out);
 }
 
 qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply_add chip) {

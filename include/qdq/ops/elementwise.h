@@ -54,14 +54,24 @@ QDQ_UNARY_CALL(qdq_is_nan, "IsNaN")            // bool; of floats, float64, floa
 QDQ_UNARY_CALL(qdq_not, "Not")                 // of bool
 QDQ_UNARY_CALL(qdq_bitwise_not, "BitwiseNot")  // of integers of 8 bits or more
 
-// Tanh with its attribute, for qdq_add_node.
-typedef struct qdq_tanh_attrs {
+// Erf, Exp, Log, Log1p, Mish, Rsqrt, Sigmoid and Sqrt with their attribute, for qdq_add_node.
+typedef struct qdq_approximate_attrs {
     const char *name;
     qdq_value x;
     qdq_value unused;  // keeps the next field out of the padding of qdq_unary_attrs
+    // Target ttnn on a chip: its faster kernel, if it has one. Others ignore it.
+    qdq_bool fast_and_approximate_mode;
+} qdq_approximate_attrs;
+
+// Tanh with its attributes, for qdq_add_node.
+typedef struct qdq_tanh_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value unused;  // as above
     // Targets onnx and ort: as in the GRU of ONNX Runtime, which rounds each product of its
     // polynomial. Others ignore it.
     qdq_bool recurrent;
+    qdq_bool fast_and_approximate_mode;  // as above
 } qdq_tanh_attrs;
 
 typedef struct qdq_is_inf_attrs {
@@ -128,6 +138,7 @@ typedef struct qdq_gelu_attrs {
     const char *name;
     qdq_value x;
     qdq_gelu_mode mode;
+    qdq_bool fast_and_approximate_mode;  // target ttnn on a chip: segments; others ignore it
 } qdq_gelu_attrs;
 
 // x / 2 * (1 + erf(x / sqrt 2)), or x / 2 * (1 + tanh(0.7978845608 * (x + 0.044715 * x^3)))

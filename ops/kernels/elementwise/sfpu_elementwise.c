@@ -28,16 +28,19 @@ static void set_numbers(qdq_sfpu_program *program, const qdq_elementwise_numbers
     if (program->op == QDQ_SFPU_SOFTPLUS) program->a = 1, program->b = 20;  // ttnn's defaults
 }
 
-bool qdq_sfpu_program_of(qdq_elementwise function, const qdq_elementwise_numbers *numbers,
-                         const qdq_numerics *n, qdq_dtype x, qdq_dtype y, qdq_sfpu_program *out) {
-    const qdq_sfpu_op op = op_of(function);
+bool qdq_sfpu_program_of(const qdq_sfpu_function *of, const qdq_numerics *n, qdq_dtype x,
+                         qdq_dtype y, qdq_sfpu_program *out) {
+    const qdq_sfpu_op op = op_of(of->function);
     bool takes = x == y && (x == QDQ_FLOAT32 || x == QDQ_BFLOAT16);
-    if (n->multiply_add == QDQ_MULTIPLY_ADD_IEEE || !takes || !op || !has_numbers(op, numbers))
+    if (n->multiply_add == QDQ_MULTIPLY_ADD_IEEE || !takes || !op || !has_numbers(op, &of->numbers))
         return false;
-    if (qdq_chip_elementwise_find(function, n->multiply_add, x, x, y, 1u << QDQ_ISA_PORTABLE))
+    if (qdq_chip_elementwise_find(of->function, n->multiply_add, x, x, y, 1u << QDQ_ISA_PORTABLE))
         return false;
-    *out = (qdq_sfpu_program){.op = op, .chip = n->multiply_add, .generation = n->sfpu_generation};
-    set_numbers(out, numbers);
+    *out = (qdq_sfpu_program){.op = op,
+                              .chip = n->multiply_add,
+                              .generation = n->sfpu_generation,
+                              .approximate = of->approximate};
+    set_numbers(out, &of->numbers);
     return qdq_sfpu_modelled(out, x == QDQ_FLOAT32);
 }
 

@@ -45,11 +45,18 @@ typedef struct qdq_sfpu_params {
     const uint16_t *table;  // the result of every bfloat16, or NULL
 } qdq_sfpu_params;
 
+// A function, with its numbers and fast_and_approximate_mode.
+typedef struct qdq_sfpu_function {
+    qdq_elementwise function;
+    qdq_elementwise_numbers numbers;
+    bool approximate;
+} qdq_sfpu_function;
+
 // Finds the program of a function for an operand x and a result y of these dtypes. False: the
 // numerics are not a chip's, one instruction of the chip computes the function
-// (chip_elementwise.h), or no program is known for the dtypes or the numbers.
-bool qdq_sfpu_program_of(qdq_elementwise function, const qdq_elementwise_numbers *numbers,
-                         const qdq_numerics *n, qdq_dtype x, qdq_dtype y, qdq_sfpu_program *out);
+// (chip_elementwise.h), or no program is known for the dtypes, the numbers or the mode.
+bool qdq_sfpu_program_of(const qdq_sfpu_function *of, const qdq_numerics *n, qdq_dtype x,
+                         qdq_dtype y, qdq_sfpu_program *out);
 
 // Returns the function that runs a program on float32 or bfloat16.
 qdq_tile_fn *qdq_sfpu_tile_fn(const qdq_sfpu_params *params, qdq_dtype dtype);

@@ -11,35 +11,44 @@ typedef struct function {
     const char *op;
     qdq_sfpu_op program;
     float alpha, beta;
+    bool approximate;
 } function;
 
 static const function functions[] = {
-    {"Abs", QDQ_SFPU_ABS, 0, 0},
-    {"Ceil", QDQ_SFPU_CEIL, 0, 0},
-    {"Elu", QDQ_SFPU_ELU, 1, 0},
-    {"Erf", QDQ_SFPU_ERF, 0, 0},
-    {"Exp", QDQ_SFPU_EXP, 0, 0},
-    {"Floor", QDQ_SFPU_FLOOR, 0, 0},
-    {"GELU", QDQ_SFPU_GELU, 0, 0},
-    {"HardSigmoid", QDQ_SFPU_HARD_SIGMOID, 1.0f / 6, 0.5f},
-    {"HardSwish", QDQ_SFPU_HARD_SWISH, 0, 0},
-    {"LeakyReLU", QDQ_SFPU_LEAKY_RELU, 0.01f, 0},
-    {"Log", QDQ_SFPU_LOG, 0, 0},
-    {"Log1p", QDQ_SFPU_LOG1P, 0, 0},
-    {"Mish", QDQ_SFPU_MISH, 0, 0},
-    {"Neg", QDQ_SFPU_NEG, 0, 0},
-    {"ReLU6", QDQ_SFPU_RELU6, 0, 0},
-    {"Reciprocal", QDQ_SFPU_RECIPROCAL, 0, 0},
-    {"Round", QDQ_SFPU_ROUND, 0, 0},
-    {"Rsqrt", QDQ_SFPU_RSQRT, 0, 0},
-    {"SiLU", QDQ_SFPU_SILU, 0, 0},
-    {"Sigmoid", QDQ_SFPU_SIGMOID, 0, 0},
-    {"Sign", QDQ_SFPU_SIGN, 0, 0},
-    {"Softplus", QDQ_SFPU_SOFTPLUS, 0, 0},
-    {"Sqrt", QDQ_SFPU_SQRT, 0, 0},
-    {"Square", QDQ_SFPU_SQUARE, 0, 0},
-    {"Tanh", QDQ_SFPU_TANH, 0, 0},
-    {"Trunc", QDQ_SFPU_TRUNC, 0, 0},
+    {"Abs", QDQ_SFPU_ABS, 0, 0, false},
+    {"Ceil", QDQ_SFPU_CEIL, 0, 0, false},
+    {"Elu", QDQ_SFPU_ELU, 1, 0, false},
+    {"Erf", QDQ_SFPU_ERF, 0, 0, false},
+    {"Exp", QDQ_SFPU_EXP, 0, 0, false},
+    {"Floor", QDQ_SFPU_FLOOR, 0, 0, false},
+    {"GELU", QDQ_SFPU_GELU, 0, 0, false},
+    {"HardSigmoid", QDQ_SFPU_HARD_SIGMOID, 1.0f / 6, 0.5f, false},
+    {"HardSwish", QDQ_SFPU_HARD_SWISH, 0, 0, false},
+    {"LeakyReLU", QDQ_SFPU_LEAKY_RELU, 0.01f, 0, false},
+    {"Log", QDQ_SFPU_LOG, 0, 0, false},
+    {"Log1p", QDQ_SFPU_LOG1P, 0, 0, false},
+    {"Mish", QDQ_SFPU_MISH, 0, 0, false},
+    {"Neg", QDQ_SFPU_NEG, 0, 0, false},
+    {"ReLU6", QDQ_SFPU_RELU6, 0, 0, false},
+    {"Reciprocal", QDQ_SFPU_RECIPROCAL, 0, 0, false},
+    {"Round", QDQ_SFPU_ROUND, 0, 0, false},
+    {"Rsqrt", QDQ_SFPU_RSQRT, 0, 0, false},
+    {"SiLU", QDQ_SFPU_SILU, 0, 0, false},
+    {"Sigmoid", QDQ_SFPU_SIGMOID, 0, 0, false},
+    {"Sign", QDQ_SFPU_SIGN, 0, 0, false},
+    {"Softplus", QDQ_SFPU_SOFTPLUS, 0, 0, false},
+    {"Sqrt", QDQ_SFPU_SQRT, 0, 0, false},
+    {"Square", QDQ_SFPU_SQUARE, 0, 0, false},
+    {"Tanh", QDQ_SFPU_TANH, 0, 0, false},
+    {"Trunc", QDQ_SFPU_TRUNC, 0, 0, false},
+    {"Exp", QDQ_SFPU_EXP, 0, 0, true},
+    {"GELU", QDQ_SFPU_GELU, 0, 0, true},
+    {"Rsqrt", QDQ_SFPU_RSQRT, 0, 0, true},
+    {"Sqrt", QDQ_SFPU_SQRT, 0, 0, true},
+    {"Tanh", QDQ_SFPU_TANH, 0, 0, true},
+    {"Erf", QDQ_SFPU_ERF, 0, 0, true},
+    {"Log1p", QDQ_SFPU_LOG1P, 0, 0, true},
+    {"Mish", QDQ_SFPU_MISH, 0, 0, true},
 };
 
 static const char *const targets[2] = {"ttnn@wormhole", "ttnn@blackhole"};
@@ -48,8 +57,17 @@ static qdq_value add(qdq_graph *g, const function *f, qdq_value x) {
     const qdq_float alpha = QDQ_FLOAT(f->alpha), beta = QDQ_FLOAT(f->beta);
     if (f->program == QDQ_SFPU_HARD_SIGMOID)
         return qdq_hard_sigmoid(g, x, (qdq_hard_sigmoid_attrs){.alpha = alpha, .beta = beta});
-    if (f->program == QDQ_SFPU_GELU) return qdq_gelu(g, x, (qdq_gelu_attrs){0});
-    if (f->program == QDQ_SFPU_TANH) return qdq_tanh(g, x, (qdq_unary_attrs){0});
+    const qdq_bool mode = f->approximate ? QDQ_TRUE : QDQ_UNSET;
+    if (f->program == QDQ_SFPU_GELU)
+        return qdq_gelu(g, x, (qdq_gelu_attrs){.fast_and_approximate_mode = mode});
+    if (f->program == QDQ_SFPU_TANH) {
+        qdq_tanh_attrs attrs = {.x = x, .fast_and_approximate_mode = mode};
+        return qdq_add_node(g, f->op, &attrs, sizeof attrs);
+    }
+    if (f->approximate) {
+        qdq_approximate_attrs attrs = {.x = x, .fast_and_approximate_mode = mode};
+        return qdq_add_node(g, f->op, &attrs, sizeof attrs);
+    }
     if (f->alpha != 0) {
         qdq_alpha_attrs attrs = {.x = x, .alpha = alpha};
         return qdq_add_node(g, f->op, &attrs, sizeof attrs);
@@ -88,12 +106,19 @@ static uint64_t checksum_of(const uint16_t *y) {
     return sum;
 }
 
+// True if ttnn has the mode and one kernel for both.
+static bool ignores_mode(const function *f) {
+    return f->program == QDQ_SFPU_ERF || f->program == QDQ_SFPU_LOG1P ||
+           f->program == QDQ_SFPU_MISH;
+}
+
 // Returns the case of the published vectors of a function on a chip.
 static const sfpu_case *case_of(const function *f, int chip) {
+    bool approximate = f->approximate && !ignores_mode(f);
     for (int i = 0; i < SFPU_CASES; i++) {
         const sfpu_case *c = &sfpu_cases[i];
-        if (c->vectors && c->op == f->program && !c->approximate && c->generation == TABLES &&
-            c->checksum[chip])
+        if (c->vectors && c->op == f->program && c->approximate == approximate &&
+            c->generation == TABLES && c->checksum[chip])
             return c;
     }
     return NULL;
@@ -138,10 +163,10 @@ static void float32_goes_through_the_wide_destination(void **state) {
         function f;
         uint32_t x, want[2];
     } samples[] = {
-        {{"Exp", QDQ_SFPU_EXP, 0, 0}, 0x3FFACC94, {0x40E308F5, 0x40E308F5}},
-        {{"Exp", QDQ_SFPU_EXP, 0, 0}, 0x7FC00000, {0x7F800001, 0x7FC00000}},
-        {{"Sigmoid", QDQ_SFPU_SIGMOID, 0, 0}, 0x3FFACC94, {0x3F605FFB, 0x3F605FFA}},
-        {{"Tanh", QDQ_SFPU_TANH, 0, 0}, 0xBE65B07E, {0xBE61E9CB, 0xBE61E9CB}},
+        {{"Exp", QDQ_SFPU_EXP, 0, 0, false}, 0x3FFACC94, {0x40E308F5, 0x40E308F5}},
+        {{"Exp", QDQ_SFPU_EXP, 0, 0, false}, 0x7FC00000, {0x7F800001, 0x7FC00000}},
+        {{"Sigmoid", QDQ_SFPU_SIGMOID, 0, 0, false}, 0x3FFACC94, {0x3F605FFB, 0x3F605FFA}},
+        {{"Tanh", QDQ_SFPU_TANH, 0, 0, false}, 0xBE65B07E, {0xBE61E9CB, 0xBE61E9CB}},
     };
     static uint32_t in[FEW], out[FEW];
     for (size_t k = 0; k < UNIT_COUNT(samples); k++)
