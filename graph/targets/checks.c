@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "include/qdq/ops/products.h"
 #include "runtime/numerics/dtype.h"
 
 //---- A node -----------------------------------------------------------------
@@ -387,12 +386,4 @@ void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_target_violation(
         ctx, rule, NULL, "the backend's documents name no such op, so the core's formula is used",
         NULL);
-}
-
-void qdq_check_no_fidelity(const qdq_op_context *ctx, const qdq_rule *rule) {
-    const qdq_matmul_attrs *a = ctx->attrs;
-    if (a->math_fidelity || a->fp32_dest_acc_en)
-        qdq_report_target_violation(ctx, rule,
-                                    a->math_fidelity ? "math_fidelity" : "fp32_dest_acc_en",
-                                    "is given, but ignored", NULL);
 }

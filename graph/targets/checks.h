@@ -126,6 +126,8 @@ void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule);
 
 // Reports math_fidelity or fp32_dest_acc_en of a MatMul.
 void qdq_check_no_fidelity(const qdq_op_context *ctx, const qdq_rule *rule);
+// Reports fast_and_approximate_mode, if it is on.
+void qdq_check_no_approximate_mode(const qdq_op_context *ctx, const qdq_rule *rule);
 
 //---- Rows -------------------------------------------------------------------
 
@@ -161,5 +163,12 @@ void qdq_check_no_fidelity(const qdq_op_context *ctx, const qdq_rule *rule);
     QDQ_RULE_ROW(WARNING, target, "fidelity-ignored",                             \
                  "math_fidelity and fp32_dest_acc_en are for products on a chip", \
                  "leave them out", "qdq", "MatMul", qdq_check_no_fidelity, 0, 0)
+
+// Targets that are no chip have no faster kernels of these ops.
+#define QDQ_APPROXIMATE_OPS "Erf Exp GELU Log Log1p Mish Rsqrt Sigmoid Sqrt Tanh"
+#define QDQ_APPROXIMATE_ROW(target)                                                             \
+    QDQ_RULE_ROW(WARNING, target, "approximate-mode-ignored",                                   \
+                 "fast_and_approximate_mode is for functions on a chip", "leave it out", "qdq", \
+                 QDQ_APPROXIMATE_OPS, qdq_check_no_approximate_mode, 0, 0)
 
 #endif

@@ -325,6 +325,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("norm-rank", "LayerNorm on the CPU takes 2 to 5 dims", "reshape x", PATTERNS, "LayerNorm", qdq_onednn_norm_rank),
     WARNING_ROW("half-pixel", "the CPU interpolates only with half_pixel", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
     QDQ_FIDELITY_ROW("onednn"),
+    QDQ_APPROXIMATE_ROW("onednn"),
     QDQ_BITS_UNKNOWN_ROW("onednn"),
     QDQ_UNKNOWN_OPS_ROW("onednn", QDQ_ONEDNN_OPS, SCHEMA),
 };

@@ -244,6 +244,7 @@ static const qdq_rule rules[] = {
      .summary = "a model uses dtypes and attributes that its opset has", .hint = "convert the model to that opset, as onnx.version_converter does",
      .source = "schemas of onnx 1.23.2; run of ONNX Runtime 1.32", .newer_than_opset = true},
     QDQ_FIDELITY_ROW("onnx"),
+    QDQ_APPROXIMATE_ROW("onnx"),
     QDQ_BITS_UNKNOWN_ROW("onnx"),
     QDQ_UNKNOWN_OPS_ROW("onnx", QDQ_ONNX_OPS, "ONNX operators, opset 25"),
 };

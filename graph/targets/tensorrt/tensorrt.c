@@ -246,6 +246,7 @@ static const qdq_rule rules[] = {
     ERROR("no-dropout", 0, 0, "Dropout drops nothing", "leave the node out, as for inference",
           "onnx-tensorrt 10.15, list of operators", "Dropout", qdq_check_no_such_op),
     QDQ_FIDELITY_ROW("tensorrt"),
+    QDQ_APPROXIMATE_ROW("tensorrt"),
     QDQ_BITS_UNKNOWN_ROW("tensorrt"),
     QDQ_UNKNOWN_OPS_ROW("tensorrt", QDQ_TENSORRT_OPS, "onnx-tensorrt 10.15, list of operators"),
 };

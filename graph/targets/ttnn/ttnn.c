@@ -230,6 +230,7 @@ static const qdq_rule rules[] = {
     VERSION_ROW("matmul-bias", "nothing says how a chip adds the bias of a product; here it is added to the sum in float32", "add the bias with an Add after the product; the arithmetic of Add is known",
                 "tt-metal llk_math_matmul.h", "MatMul", qdq_ttnn_matmul_bias, CHIP_VERSIONS),
     VERSION_ROW("fidelity-ignored", "math_fidelity and fp32_dest_acc_en are for products on a chip", "leave them out", "qdq", "MatMul", qdq_check_no_fidelity, "ieee"),
+    VERSION_ROW("approximate-mode-ignored", "fast_and_approximate_mode is for functions on a chip", "leave it out", "qdq", QDQ_APPROXIMATE_OPS, qdq_check_no_approximate_mode, "ieee"),
     VERSION_ROW("chip-division", "quotients on the chip are known from the text of their kernels alone, and not in which order the scale of a bfloat16 x is inverted and truncated",
                 "give the zero point as a number, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",
                 qdq_ttnn_chip_division, CHIP_VERSIONS),
