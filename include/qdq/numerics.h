@@ -212,6 +212,12 @@ typedef struct qdq_numerics {
     qdq_multiply_add multiply_add;
     // With a chip's multiply-add: the kernels of functions of one operand.
     qdq_sfpu_generation sfpu_generation;
+    // Steps of these kernels that no chip takes, for comparisons: with which of them does a
+    // difference vanish? The first three are of bfloat16 results.
+    bool sfpu_keep_nan;     // NaN stays NaN; a chip packs infinity
+    bool sfpu_round_store;  // the store rounds half to even where a chip truncates
+    bool sfpu_wide_dst;     // Dst has 32 bits: one rounding, half to even, which keeps -0
+    bool sfpu_accurate;     // the accurate kernel in place of the approximate one
     qdq_bfloat16_load bfloat16_load;
     // Quantize and Requantize: 128 is added to the float zero point before the product is added,
     // and subtracted from the rounded sum (int8 computed as uint8).
@@ -262,6 +268,10 @@ typedef struct qdq_numerics {
     X(requantize_dtype,      "intermediate precision")    \
     X(code_bias,             "code bias")                 \
     X(flush_denormals,       "denormals")                 \
+    X(sfpu_keep_nan,         "infinity for NaN")          \
+    X(sfpu_round_store,      "truncated by the store")    \
+    X(sfpu_wide_dst,         "16-bit destination")        \
+    X(sfpu_accurate,         "LUT segment")               \
     X(multiply_add,          "multiply-add")              \
     X(sfpu_generation,       "generation of kernels")     \
     X(bfloat16_load,         "bfloat16 input")            \

@@ -13,7 +13,9 @@ enum {
 // The key of a table among the shared constants: the same bytes for equal programs.
 typedef struct table_key {
     char kind[8];
-    int32_t op, chip, generation, approximate;
+    int32_t op, chip, generation;
+    bool approximate, keep_nan, round_store, wide_dst, accurate;
+    char zeros[3];
     float a, b;
 } table_key;
 
@@ -23,6 +25,10 @@ static table_key key_of(const qdq_sfpu_program *p) {
                        .chip = (int32_t)p->chip,
                        .generation = (int32_t)p->generation,
                        .approximate = p->approximate,
+                       .keep_nan = p->keep_nan,
+                       .round_store = p->round_store,
+                       .wide_dst = p->wide_dst,
+                       .accurate = p->accurate,
                        .a = p->a,
                        .b = p->b};
 }

@@ -128,6 +128,8 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
     n.float_ops = QDQ_FLOAT_OPS_CORE;            // used by other ops
     n.pair_sums = QDQ_PAIR_SUMS_EXACT;           // likewise
     n.qlinear = QDQ_QLINEAR_FMA;                 // likewise
+    n.sfpu_generation = QDQ_SFPU_2026_10;        // likewise
+    n.sfpu_keep_nan = n.sfpu_round_store = n.sfpu_wide_dst = n.sfpu_accurate = false;
     n.narrow = false, n.quant_min = n.quant_max = 0;
     n.unit_scale_tolerance = n.least_scale = 0;
     if (family != QDQ_FAMILY_REQUANTIZE) n.requantize_form = QDQ_REQUANTIZE_PAIR;

@@ -28,6 +28,10 @@ static inline uint32_t qdq_sfp_with_exponent(uint32_t v, int64_t exponent) {
 static inline uint32_t qdq_sfp_abs(uint32_t v) {
     return v <= (SIGN_BIT | INFINITY_BITS) ? v & MAGNITUDE : v;
 }
+// Rounds a number to bfloat16, in the upper half, half to even. No instruction of a chip does.
+static inline uint32_t qdq_sfp_half_even_bfloat16(uint32_t v) {
+    return (v + 0x7FFF + (v >> 16 & 1)) & 0xFFFF0000u;
+}
 // SFPSHFT: to the left, or to the right if `by` is negative.
 static inline uint32_t qdq_sfp_shift(uint32_t v, int by) {
     return by >= 0 ? v << (by & 31) : v >> (-by & 31);

@@ -5,14 +5,17 @@
 
 #include "runtime/tenstorrent/patterns.h"
 #include "runtime/tenstorrent/sfpu.h"
+#include "runtime/tenstorrent/sfpu_blocks.h"
 #include "runtime/tenstorrent/sfpu_kernels.h"
 #include "runtime/tenstorrent/tile_formats.h"
 
 // Modes for which a row stands.
 typedef enum mode { EXACT, APPROXIMATE, BOTH } mode;
 
-// The end of a kernel: the store truncates to the width of Dst, unless the kernel rounds before it.
-typedef enum ending { TRUNCATED, ROUNDED } ending;
+// The end of a kernel: the store truncates to the width of Dst, unless the kernel rounds before it
+// or has its result in the upper half. RECIPROCAL: rounded on Wormhole, in the upper half on
+// Blackhole.
+typedef enum ending { TRUNCATED, ROUNDED, UPPER_HALF, RECIPROCAL } ending;
 
 // A kernel from a generation on, until the next row of its op and mode.
 typedef struct kernel_row {
@@ -46,8 +49,8 @@ static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_SQRT, APPROXIMATE, OLD, ROUNDED, qdq_sfpu_sqrt_approximate, READ, READ},
     {QDQ_SFPU_RSQRT, EXACT, OLD, ROUNDED, qdq_sfpu_rsqrt, SILICON, MODEL},
     {QDQ_SFPU_RSQRT, APPROXIMATE, OLD, ROUNDED, qdq_sfpu_rsqrt_approximate, READ, READ},
-    {QDQ_SFPU_RECIPROCAL, BOTH, OLD, TRUNCATED, qdq_sfpu_reciprocal, SILICON, MODEL},
-    {QDQ_SFPU_RECIPROCAL, BOTH, NEW, TRUNCATED, qdq_sfpu_reciprocal_rounded, READ, READ},
+    {QDQ_SFPU_RECIPROCAL, BOTH, OLD, RECIPROCAL, qdq_sfpu_reciprocal, SILICON, MODEL},
+    {QDQ_SFPU_RECIPROCAL, BOTH, NEW, UPPER_HALF, qdq_sfpu_reciprocal_rounded, READ, READ},
     {QDQ_SFPU_LOG, EXACT, OLD, ROUNDED, qdq_sfpu_log_from_1, READ, READ},
     {QDQ_SFPU_LOG, EXACT, TABLES, ROUNDED, qdq_sfpu_log, SILICON, MODEL},
     {QDQ_SFPU_LOG, EXACT, NEW, ROUNDED, qdq_sfpu_log_of_normal, READ, READ},
@@ -63,7 +66,7 @@ static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_RELU, BOTH, OLD, TRUNCATED, qdq_sfpu_relu, SILICON, SILICON},
     {QDQ_SFPU_RELU6, BOTH, OLD, TRUNCATED, qdq_sfpu_relu6, SILICON, SILICON},
     {QDQ_SFPU_HARD_SIGMOID, BOTH, OLD, TRUNCATED, qdq_sfpu_hard_sigmoid, SILICON, MODEL},
-    {QDQ_SFPU_HARD_SWISH, BOTH, OLD, TRUNCATED, qdq_sfpu_hard_swish, SILICON, MODEL},
+    {QDQ_SFPU_HARD_SWISH, BOTH, OLD, ROUNDED, qdq_sfpu_hard_swish, SILICON, MODEL},
     {QDQ_SFPU_FLOOR, BOTH, OLD, TRUNCATED, qdq_sfpu_floor, SILICON, SILICON},
     {QDQ_SFPU_CEIL, BOTH, OLD, TRUNCATED, qdq_sfpu_ceil, SILICON, SILICON},
     {QDQ_SFPU_TRUNC, BOTH, OLD, TRUNCATED, qdq_sfpu_trunc, SILICON, MODEL},
@@ -109,7 +112,7 @@ static const kernel_row float32_rows[] = {
 static const kernel_row *row_of(const qdq_sfpu_program *program, bool is_float32) {
     const kernel_row *rows = is_float32 ? float32_rows : bfloat16_rows, *found = NULL;
     size_t count = is_float32 ? COUNT(float32_rows) : COUNT(bfloat16_rows);
-    mode wanted = program->approximate ? APPROXIMATE : EXACT;
+    mode wanted = program->approximate && !program->accurate ? APPROXIMATE : EXACT;
     for (size_t i = 0; i < count; i++)
         if (rows[i].op == program->op && (rows[i].mode == wanted || rows[i].mode == BOTH) &&
             rows[i].since <= program->generation)
@@ -121,9 +124,22 @@ static const kernel_row *row_of(const qdq_sfpu_program *program, bool is_float32
 // qdq_chip_load_bfloat16, so -0 and NaN stay.
 static uint32_t load(uint16_t x) { return qdq_sfp_store((uint32_t)x << 16); }
 
+static ending ending_of(const kernel_row *row, qdq_multiply_add chip) {
+    if (row->ending != RECIPROCAL) return row->ending;
+    return chip == QDQ_MULTIPLY_ADD_WORMHOLE ? ROUNDED : UPPER_HALF;
+}
+
 static uint16_t bfloat16(const kernel_row *row, const qdq_sfpu_program *program, uint16_t x) {
     uint32_t y = row->kernel(program, load(x));
-    if (row->ending == ROUNDED) y = qdq_sfp_round_bfloat16(y);
+    ending end = ending_of(row, program->chip);
+    if ((y & MAGNITUDE) > INFINITY_BITS)
+        y = (y & SIGN_BIT) | (program->keep_nan ? NAN_BITS : INFINITY_BITS);
+    else if (end == ROUNDED && !program->wide_dst)
+        y = qdq_sfp_round_bfloat16(y);
+    else if (end == ROUNDED || (end == TRUNCATED && program->round_store))
+        y = qdq_sfp_half_even_bfloat16(y);
+    uint16_t upper = (uint16_t)(y >> 16);
+    if (program->wide_dst || (y & MAGNITUDE) > INFINITY_BITS) return upper;
     return qdq_chip_pack_bfloat16_dst16((uint16_t)(qdq_sfp_store(y) >> 16));
 }
 

@@ -56,7 +56,8 @@ typedef struct qdq_sfpu_program {
     qdq_multiply_add chip;  // of Wormhole or Blackhole
     qdq_sfpu_generation generation;
     bool approximate;  // fast_and_approximate_mode of ttnn; ignored by functions that lack it
-    float a, b;        // parameters, at the op
+    bool keep_nan, round_store, wide_dst, accurate;  // as in qdq_numerics
+    float a, b;                                      // parameters, at the op
 } qdq_sfpu_program;
 
 // Compute y of x, which may be the same array, by a program whose arithmetic is modelled; zeros for

@@ -69,7 +69,7 @@ static uint32_t blackhole_reciprocal(uint32_t x) {
 
 uint32_t qdq_sfpu_reciprocal(const qdq_sfpu_program *program, uint32_t x) {
     if (program->chip == QDQ_MULTIPLY_ADD_BLACKHOLE) return blackhole_reciprocal(x);
-    return qdq_sfp_round_bfloat16(qdq_sfp_reciprocal_newton(program->chip, x, 1));
+    return qdq_sfp_reciprocal_newton(program->chip, x, 1);
 }
 
 // Wormhole rounds the reciprocal of the significand, before it is scaled: correctly rounded.

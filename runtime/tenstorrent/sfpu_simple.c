@@ -38,11 +38,13 @@ uint32_t qdq_sfpu_hard_sigmoid(const qdq_sfpu_program *program, uint32_t x) {
 
 // Two ops: the sigmoid is packed to bfloat16, and the matrix unit multiplies it by x in all phases.
 uint32_t qdq_sfpu_hard_swish(const qdq_sfpu_program *program, uint32_t x) {
-    uint32_t sigmoid = qdq_sfp_store(qdq_sfpu_hard_sigmoid(program, x));
+    uint32_t sigmoid = qdq_sfpu_hard_sigmoid(program, x);
+    if (program->round_store) sigmoid = qdq_sfp_half_even_bfloat16(sigmoid);
+    sigmoid = qdq_sfp_store(sigmoid);
     sigmoid = (uint32_t)qdq_chip_pack_bfloat16_dst16((uint16_t)(sigmoid >> 16)) << 16;
     uint32_t y = 0;
     for (int phase = 0; phase < QDQ_FPU_PHASES; phase++)
-        y = qdq_fpu_elwmul(program->chip, false, phase, y, sigmoid, x);
+        y = qdq_fpu_elwmul(program->chip, program->wide_dst, phase, y, sigmoid, x);
     return y;
 }
 

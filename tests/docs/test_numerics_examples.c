@@ -23,6 +23,9 @@ typedef enum kind {
     CAST,
     HARD_SWISH,
     RECIPROCAL_OF,
+    SQRT_OF,
+    SQUARE_OF,
+    GELU_APPROXIMATE,
     MATMUL_INTEGER,  // by a constant matrix
     QLINEAR_ADD      // of 0
 } kind;
@@ -137,6 +140,10 @@ typedef struct example {
 #define GENERATION(which) \
     {"sfpu_generation = " #which, .kind = RECIPROCAL_OF, .x = QDQ_BFLOAT16, .y = QDQ_BFLOAT16, \
      ON(.multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE, .sfpu_generation = which), OF(1.34375, 1.9921875, 3)}
+#define STEP_OF(field, of, ...) \
+    {#field " = false", .kind = of, .x = QDQ_BFLOAT16, .y = QDQ_BFLOAT16, ON(.multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE), OF(__VA_ARGS__)}, \
+    {#field " = true", .kind = of, .x = QDQ_BFLOAT16, .y = QDQ_BFLOAT16, ON(.multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE, .field = true), \
+     OF(__VA_ARGS__)}
 #define LOAD(mode) \
     {"bfloat16_load = " #mode, .kind = QUANTIZE, .x = QDQ_BFLOAT16, .y = QDQ_INT8, ON(.bfloat16_load = mode), .scale = 1, \
      OF(NAN, -NAN, 5)}
@@ -260,6 +267,10 @@ static const example examples[] = {
     MULTIPLY_ADD(QDQ_MULTIPLY_ADD_BLACKHOLE),
     GENERATION(QDQ_SFPU_2026_10),
     GENERATION(QDQ_SFPU_AFTER_2026_10),
+    STEP_OF(sfpu_keep_nan, SQRT_OF, -1, 2),
+    STEP_OF(sfpu_round_store, SQUARE_OF, 1.0859375, 1.5),
+    STEP_OF(sfpu_wide_dst, HARD_SWISH, 0.12060546875, 1),
+    STEP_OF(sfpu_accurate, GELU_APPROXIMATE, 0, 1),
     LOAD(QDQ_BFLOAT16_LOAD_EXACT),
     LOAD(QDQ_BFLOAT16_LOAD_DEVICE),
     FOLD(false),
@@ -338,6 +349,10 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
     }
     if (e->kind == QLINEAR_ADD) return add_qlinear(graph, e, x);
     if (e->kind == RECIPROCAL_OF) return qdq_reciprocal(graph, x, (qdq_unary_attrs){0});
+    if (e->kind == SQRT_OF) return qdq_sqrt(graph, x, (qdq_unary_attrs){0});
+    if (e->kind == SQUARE_OF) return qdq_square(graph, x, (qdq_unary_attrs){0});
+    if (e->kind == GELU_APPROXIMATE)
+        return qdq_gelu(graph, x, (qdq_gelu_attrs){.fast_and_approximate_mode = QDQ_TRUE});
     if (e->kind == HARD_SWISH) return qdq_hard_swish(graph, x, (qdq_unary_attrs){0});
     if (e->kind >= DYNAMIC_QUANTIZE && e->kind <= DYNAMIC_LANES) {
         qdq_dynamic_quantize_attrs dynamic = {.quantize.dtype = e->y, .scheme = QDQ_SYMMETRIC};

@@ -104,6 +104,10 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(flush_denormals, true);
     SOMETIMES(multiply_add, (qdq_multiply_add)random_below(r, QDQ_MULTIPLY_ADD_BLACKHOLE + 1));
     SOMETIMES(sfpu_generation, (qdq_sfpu_generation)((int)random_below(r, 3) - 1));
+    SOMETIMES(sfpu_keep_nan, true);
+    SOMETIMES(sfpu_round_store, true);
+    SOMETIMES(sfpu_wide_dst, true);
+    SOMETIMES(sfpu_accurate, true);
     SOMETIMES(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
     SOMETIMES(fold_128, true);
     SOMETIMES(sign_magnitude, true);

@@ -39,7 +39,11 @@ bool qdq_sfpu_program_of(const qdq_sfpu_function *of, const qdq_numerics *n, qdq
     *out = (qdq_sfpu_program){.op = op,
                               .chip = n->multiply_add,
                               .generation = n->sfpu_generation,
-                              .approximate = of->approximate};
+                              .approximate = of->approximate,
+                              .keep_nan = n->sfpu_keep_nan,
+                              .round_store = n->sfpu_round_store,
+                              .wide_dst = n->sfpu_wide_dst,
+                              .accurate = n->sfpu_accurate};
     set_numbers(out, &of->numbers);
     return qdq_sfpu_modelled(out, x == QDQ_FLOAT32);
 }
