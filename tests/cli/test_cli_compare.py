@@ -168,6 +168,41 @@ class Causes(Compare):
         pair = self.pair(content, "core,ttnn@wormhole")  # Wormhole's -0 + -0 is +0
         self.assertEqual(pair["causes"][0]["cause"], "multiply-add")
 
+    def assert_function_cause(self, op, cause, x, results, **attrs):
+        for chip in ("ttnn@wormhole", "ttnn@blackhole"):
+            content = x_graph([x], node(op, "f", "x", **attrs), dtype="bfloat16")
+            self.assert_cause(content, cause, x, results, targets=("onnx", chip))
+
+    def test_a_chip_packs_infinity_for_nan(self):
+        self.assert_function_cause("Sqrt", "infinity for NaN", -1, [NAN, "Infinity"])
+        self.assert_function_cause("Log", "infinity for NaN", -2, [NAN, "Infinity"])
+
+    def test_the_store_of_a_chip_truncates(self):
+        x = 1.0859375  # the square is 1.17926025, a third of a step above 1.171875 + half a step
+        self.assertGreater(Fraction(x) ** 2, Fraction(1.171875) + Fraction(1, 256))
+        self.assert_function_cause("Square", "truncated by the store", x, [1.1796875, 1.171875])
+        x = 0.01177978515625  # over 6, plus 0.5: 0.50196
+        self.assert_function_cause("HardSigmoid", "truncated by the store", x, [0.50390625, 0.5], alpha=1 / 6, beta=0.5)
+
+    def test_a_chip_has_a_destination_of_16_bits(self):
+        self.assert_function_cause("Tanh", "16-bit destination", -0.0, [-0.0, 0.0])
+        # Hard sigmoid is 0.51953125, truncated or not. The product is a third of a step above 0.0625.
+        x = 0.12060546875
+        self.assertLess(Fraction(x) * Fraction(0.51953125), Fraction(0.0625) + Fraction(1, 4096))
+        self.assert_function_cause("HardSwish", "16-bit destination", x, [0.0625, 0.06298828125])
+
+    def test_approximate_kernels_of_a_chip_are_reported(self):
+        mode = {"fast_and_approximate_mode": True}
+        # The intercept of the first segment is -0.00010443 as a float16, truncated to bfloat16.
+        self.assert_function_cause("GELU", "LUT segment", 0.0, [0.0, -0.000104427337646484375], **mode)
+        # The slope of the first segment is 3B98 as a float16: 0.94921875.
+        self.assert_function_cause("Tanh", "LUT segment", 0.125, [0.12451171875, 0.11865234375], **mode)
+        # 46FDE9A3 is 32500.8: rounded and shifted by 15 bits it is the pattern 3F7A8000.
+        self.assert_function_cause("Exp", "approximate kernel", 0.0, [1, 0.9765625], **mode)
+
+    def test_the_rest_of_a_kernel_is_the_multiply_add(self):
+        self.assert_function_cause("Softplus", "multiply-add", -6.0, [0.0024719238, 0.0])
+
     def test_bfloat16_rounding_is_reported(self):
         self.assert_cause(x_graph([257, 4], node("Dequantize", "d", "x", scales=1), dtype="int32"),
                           "bfloat16 rounding", 257, [256, 258])

@@ -115,6 +115,15 @@ class Reports(Case):
             self.assertEqual(unpack(read_safetensors(self.folder / "o.safetensors")["y"]), given, target)
         self.explain("-i", "x=x.npy", "--got", "y=y.npy", "--target", found["target"], code=0)
 
+    def test_the_step_of_a_chips_kernel_is_named(self):
+        """1.0859375 squared is 1.17926: Square of a chip truncates it to 1.171875, and rounded it is 1.1796875."""
+        content = graph([{"op": "Square", "name": "s", "inputs": {"x": "x"}}], inputs=[value("x", "bfloat16", [2])], outputs={"y": "s"})
+        self.write("square.json", content)
+        self.write("in.safetensors", safetensors_bytes({"x": tensor("bfloat16", [2], [0x3F8B, 0x3FC0])}))
+        self.write("got.safetensors", safetensors_bytes({"y": tensor("bfloat16", [2], [0x3F96, 0x4010])}))
+        text = self.qdq("explain", "square.json", "-i", "in.safetensors", "--got", "got.safetensors", code=1).out
+        self.assertIn("cause: truncated by the store at node 's' (Square): as target ttnn@wormhole; this gives all bits", text)
+
     def test_inputs_may_be_among_the_given_values(self):
         for name, content in (("got.npz", npz({"x": self.x, "y": self.got})),
                               ("small.npz", npz({"x": self.x, "q": self.got}, compressed=True)),

@@ -14,6 +14,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
+#include "tools/lab/compare/units/kernel_steps.h"
 #include "tools/lab/explain/search.h"
 #include "tools/lab/explain/target_causes.h"
 #include "tools/lab/explain/target_order.h"
@@ -189,6 +190,8 @@ static void simplify_target(search *f) {
         node++;
     if (node == f->r->node_count) return;
     search_formats(f, node);
+    // The whole kernel gives all bits, and says less than its step.
+    if (is_kernel_step(e->cause)) return;
     if (f->fewest == 1 && !bring_forward(e, e->cause)) name_candidate(f, &e->found[0]);
 }
 

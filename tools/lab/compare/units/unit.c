@@ -6,6 +6,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/lab/compare/units/kernel_steps.h"
 
 //---- Numerics ---------------------------------------------------------------
 
@@ -41,7 +42,11 @@ static int switches_at(const unit *u, const qdq_graph *graph, size_t node, switc
     qdq_numerics to = *other;
     forget_code_arithmetic(u, &u->first, op, &first);
     forget_code_arithmetic(u, &u->other, op, &to);
+    // A function of one operand, of which a chip may have a kernel.
+    bool is_function = qdq_graph_node(graph, node).input_count == 1 && !makes_int(graph, node);
+    if (is_function) spell_out_steps(&first), spell_out_steps(&to);
     *list = find_switches(&first, &to, makes_int(graph, node));
+    name_kernel(list, op);
     return EXIT_OK;
 }
 
