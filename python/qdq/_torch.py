@@ -65,6 +65,7 @@ class _Translation:
 
     def build(self, name: str, target: Optional[str]) -> Graph:
         self.b._name = name
+        self.target = (target or "core").partition("@")[0]
         self._refuse_unknown()
         self._add_given()
         for node in self.nodes:
@@ -439,18 +440,44 @@ for _name, _method in {"relu": "relu", "sigmoid": "sigmoid", "tanh": "tanh", "ex
                        "floor": "floor", "ceil": "ceil", "trunc": "trunc", "log1p": "log1p", "sign": "sign", "round": "round", "square": "square",
                        "hardswish": "hard_swish", "softplus": "softplus"}.items():  # fmt: skip
     _OPS[f"aten.{_name}.default"] = _OPS[f"aten.{_name}_.default"] = _unary(_method)
-_OPS["aten.relu6.default"] = _OPS["aten.relu6_.default"] = _unary("clamp", min=0.0, max=6.0)
 _OPS["aten.hardsigmoid.default"] = _unary("hard_sigmoid", alpha=1 / 6, beta=0.5)
+
+
+# ttnn has single ops for the next three. The other targets but torchao and the core compute what an exported ONNX model has.
+
+
+def _has_torch_bits(t: Any) -> bool:
+    return t.target in ("core", "torchao")
 
 
 @_op("aten.silu.default", "aten.silu_.default")
 def _silu(t: Any, node: Any, x: Any) -> Any:
-    return t.b.multiply(t.value(x), t.b.sigmoid(t.value(x)), name=node.name)
+    if t.target == "ttnn":
+        return t.b.silu(t.value(x), name=node.name)
+    if not _has_torch_bits(t):
+        return t.b.multiply(t.value(x), t.b.sigmoid(t.value(x)), name=node.name)
+    dtype = _word(node)
+    narrow = dtype != "float32"  # torch rounds 16 bits once, at the end
+    v = t.b.cast(t.value(x), dtype="float32") if narrow else t.value(x)
+    denominator = t.b.add(t.b.exp(t.b.neg(v)), np.float32(1))
+    if not narrow:
+        return t.b.divide(v, denominator, name=node.name)
+    return t.b.cast(t.b.divide(v, denominator), name=node.name, dtype=dtype)
 
 
 @_op("aten.rsqrt.default")
 def _rsqrt(t: Any, node: Any, x: Any) -> Any:
+    rounds_once = _has_torch_bits(t) and _word(node) != "float32"
+    if t.target == "ttnn" or rounds_once:
+        return t.b.rsqrt(t.value(x), name=node.name)
     return t.b.reciprocal(t.b.sqrt(t.value(x)), name=node.name)
+
+
+@_op("aten.relu6.default", "aten.relu6_.default")
+def _relu6(t: Any, node: Any, x: Any) -> Any:
+    if t.target == "ttnn":
+        return t.b.relu6(t.value(x), name=node.name)
+    return t.b.clamp(t.value(x), name=node.name, min=0.0, max=6.0)  # -0 stays
 
 
 @_op("aten.gelu.default")

@@ -85,6 +85,31 @@ class FromTorch(unittest.TestCase):
             y = p.run(p.call(f"aten.{name}.default", p.given("x", (1, 3)), shape=(1, 3)), x=x)[0]
             self.assertEqual(np.float32(y).tobytes(), np.float32(wanted).tobytes(), name)
 
+    def of_half(self, name, x):
+        p = Program()
+        y = p.call(f"aten.{name}.default", p.given("x", (len(x),), "float16"), shape=(len(x),), dtype="float16")
+        return p.run(y, x=np.float16(x))[0]
+
+    def test_functions_of_16_bits_are_rounded_once_as_in_torch(self):
+        """Results of torch 2.15; x times its sigmoid, and 1 over the square root, are other numbers of 16 bits."""
+        self.assertEqual(self.of_half("silu", [-0.2001953125, -0.22216796875, -0.2392578125]),
+                         [-0.090087890625, -0.09881591796875, -0.10540771484375])  # fmt: skip
+        self.assertEqual(self.of_half("rsqrt", [0.200439453125, 0.23095703125, 0.254150390625]),
+                         [2.234375, 2.080078125, 1.9833984375])  # fmt: skip
+
+    def ops(self, name, target):
+        p = Program()
+        y = p.call(f"aten.{name}.default", p.given("x", (2,), "float16"), shape=(2,), dtype="float16")
+        p.output_specs = [SimpleNamespace(kind=SimpleNamespace(name="USER_OUTPUT"))]
+        p.add("output", "output", "output", ((y,),), (), "float16")
+        return [node.op for node in qdq.from_torch(p, target=target).nodes]
+
+    def test_functions_become_the_ops_of_the_target(self):
+        for name, ttnn, onnx in (("silu", ["SiLU"], ["Sigmoid", "Multiply"]), ("rsqrt", ["Rsqrt"], ["Sqrt", "Reciprocal"]),
+                                 ("relu6", ["ReLU6"], ["Clamp"])):  # fmt: skip
+            self.assertEqual(self.ops(name, "ttnn@blackhole"), ttnn)
+            self.assertEqual(self.ops(name, "onnx"), onnx)
+
     def affine(self, scale, dtype, zero=(0, 0, 0)):
         """The codes of quantize_affine for three channels, and of dequantize_affine the reals."""
         p = Program()
