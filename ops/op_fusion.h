@@ -78,11 +78,11 @@ typedef struct qdq_op_fusion {
     // elements of the first input in the same order. `broadcasts`: the op only broadcasts it.
     bool renames, broadcasts;
 
-    // ReLU in front of Quantize. `cuts_negative`: true if the link computes y = x for x above 0 or
-    // NaN, else 0.
-    bool (*cuts_negative)(const qdq_link *link);
-    // True if the link maps every x below 0 to the y of 0.
-    bool (*ignores_negative)(const qdq_link *link);
+    // ReLU and ReLU6 in front of Quantize. `cuts`: true if the link computes y = 0 for x of at most
+    // 0, y = `most` for x above it, and y = x for the rest and NaN.
+    bool (*cuts)(const qdq_link *link, float *most);
+    // True if the link maps every x below 0 to the y of 0, and every x above `most` to its y.
+    bool (*ignores_cut)(const qdq_link *link, float most);
 
     // Describes a link that quantizes float32 to bytes with one known scale and zero point; else
     // false.

@@ -5,10 +5,11 @@
 // Six peepholes shorten a chain; redundant links stay in the plan and are skipped. Links that turn
 // bytes into bytes, with values between them that live in L1 only and known per-tensor parameters,
 // become one lookup table (qdq_join_links), and all but the last are skipped. So are a ReLU in
-// front of a Quantize whose lowest code is the code of 0 (`cuts_negative`, `ignores_negative`), a
-// last link whose result has no place because other steps recompute it (recompute.c), a Quantize
-// that the tensor op computes itself (qdq_stage_quantize), all links that the tensor op folds into
-// its epilogue (qdq_stage_finish), and the links around an Add of codes (code_sums.c).
+// front of a Quantize whose lowest code is the code of 0, and a ReLU6 if the highest is that of 6
+// or less (`cuts`, `ignores_cut`), a last link whose result has no place because other steps
+// recompute it (recompute.c), a Quantize that the tensor op computes itself (qdq_stage_quantize),
+// all links that the tensor op folds into its epilogue (qdq_stage_finish), and the links around an
+// Add of codes (code_sums.c).
 #include "graph/compile/compile.h"
 #include "graph/compile/plan_text.h"
 #include "graph/compile/plan_traffic.h"
@@ -151,10 +152,11 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
         const qdq_node *cut = draft->links[i - 1].node, *node = draft->links[i].node;
         qdq_link *first = &step->links[i - 1], *second = first + 1;
         qdq_dtype x = i > 1 ? first[-1].y_dtype : step->x.dtype;
-        if (cut && node && qdq_fusion_of(cut->op)->cuts_negative && first->fn && second->fn &&
-            qdq_fusion_of(cut->op)->cuts_negative(first) && first->store.kind == QDQ_PLACE_NONE &&
-            x == first->y_dtype && qdq_fusion_of(node->op)->ignores_negative &&
-            qdq_fusion_of(node->op)->ignores_negative(second))
+        float most;
+        if (cut && node && qdq_fusion_of(cut->op)->cuts && first->fn && second->fn &&
+            qdq_fusion_of(cut->op)->cuts(first, &most) && first->store.kind == QDQ_PLACE_NONE &&
+            x == first->y_dtype && qdq_fusion_of(node->op)->ignores_cut &&
+            qdq_fusion_of(node->op)->ignores_cut(second, most))
             first->fn = NULL;
     }
 }

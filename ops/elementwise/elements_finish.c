@@ -25,6 +25,7 @@ bool qdq_elements_finish(const qdq_link *link, qdq_stage_finish *to) {
     case QDQ_ELEMENTWISE_add: return add_operand(link, to);
     case QDQ_ELEMENTWISE_relu: return set_bounds(to, 0, INFINITY, true);
     case QDQ_ELEMENTWISE_relu_ort: return set_bounds(to, 0, INFINITY, false);
+    case QDQ_ELEMENTWISE_relu6: return set_bounds(to, 0, 6, true);
     case QDQ_ELEMENTWISE_clamp: return set_bounds(to, numbers.alpha, numbers.beta, false);
     default: return false;
     }

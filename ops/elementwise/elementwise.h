@@ -67,7 +67,7 @@ qdq_elements_shown qdq_elements_show(const qdq_stage *stage);
 // QDQ_ELEMENTWISE_COUNT for other links.
 qdq_elementwise qdq_elements_plain(const qdq_link *link, qdq_elementwise_numbers *numbers);
 
-// Implements qdq_op_fusion.finishes of Add, ReLU and Clamp.
+// Implements qdq_op_fusion.finishes of Add, ReLU, ReLU6 and Clamp.
 bool qdq_elements_finish(const qdq_link *link, qdq_stage_finish *finish);
 
 // True if a link of qdq_lower_elements computes by IEEE rules, not as a chip does.

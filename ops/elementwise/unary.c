@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of one input: ReLU, Exp, GELU, IsNaN and others.
+#include <math.h>
 #include <string.h>
 
 #include "include/qdq/ops/elementwise.h"
@@ -89,31 +90,46 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 #define IS_OF(function, name, program) || (function) == QDQ_ELEMENTWISE_##name
 #define OF_CHIP(function) (false QDQ_SFPU_FUNCTIONS(IS_OF, function))
 
-static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee,
-                                          .finishes = qdq_elements_finish};
+static bool cuts_as_relu(const qdq_link *link, float *most) {
+    *most = INFINITY;
+    return qdq_elements_are_ieee(link);
+}
 
-#define UNARY(function, op_name, what, kind)                                                \
-    static size_t lower_##function(const qdq_op_context *ctx, const qdq_lowering *to,       \
-                                   qdq_stage *stages) {                                     \
-        return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,                        \
-                        (qdq_elementwise_numbers){0});                                      \
-    }                                                                                       \
-    const qdq_op qdq_op_##function = {                                                      \
-        .name = (op_name),                                                                  \
-        .summary = (what),                                                                  \
-        .attrs_size = HAS_MODE(QDQ_ELEMENTWISE_##function) ? sizeof(qdq_approximate_attrs)  \
-                                                           : sizeof(qdq_unary_attrs),       \
-        .attrs = HAS_MODE(QDQ_ELEMENTWISE_##function) ? mode_attrs : NULL,                  \
-        .attr_count = HAS_MODE(QDQ_ELEMENTWISE_##function) ? 1 : 0,                         \
-        .inputs = kind##_inputs,                                                            \
-        .input_count = 1,                                                                   \
-        .outputs = kind##_outputs,                                                          \
-        .output_count = 1,                                                                  \
-        .infer = INFER_##kind,                                                              \
-        .lower = lower_##function,                                                          \
-        .by_chip = OF_CHIP(QDQ_ELEMENTWISE_##function),                                     \
-        .by_float_ops = OF_RUNTIME(QDQ_ELEMENTWISE_##function),                             \
-        .fusion = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ? &relu_fusion : NULL, \
+static bool cuts_as_relu6(const qdq_link *link, float *most) {
+    *most = 6;
+    return qdq_elements_are_ieee(link);
+}
+
+static const qdq_op_fusion relu_fusion = {.cuts = cuts_as_relu, .finishes = qdq_elements_finish};
+static const qdq_op_fusion relu6_fusion = {.cuts = cuts_as_relu6, .finishes = qdq_elements_finish};
+
+#define FUSION_OF(function)                                \
+    ((function) == QDQ_ELEMENTWISE_relu    ? &relu_fusion  \
+     : (function) == QDQ_ELEMENTWISE_relu6 ? &relu6_fusion \
+                                           : NULL)
+
+#define UNARY(function, op_name, what, kind)                                               \
+    static size_t lower_##function(const qdq_op_context *ctx, const qdq_lowering *to,      \
+                                   qdq_stage *stages) {                                    \
+        return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,                       \
+                        (qdq_elementwise_numbers){0});                                     \
+    }                                                                                      \
+    const qdq_op qdq_op_##function = {                                                     \
+        .name = (op_name),                                                                 \
+        .summary = (what),                                                                 \
+        .attrs_size = HAS_MODE(QDQ_ELEMENTWISE_##function) ? sizeof(qdq_approximate_attrs) \
+                                                           : sizeof(qdq_unary_attrs),      \
+        .attrs = HAS_MODE(QDQ_ELEMENTWISE_##function) ? mode_attrs : NULL,                 \
+        .attr_count = HAS_MODE(QDQ_ELEMENTWISE_##function) ? 1 : 0,                        \
+        .inputs = kind##_inputs,                                                           \
+        .input_count = 1,                                                                  \
+        .outputs = kind##_outputs,                                                         \
+        .output_count = 1,                                                                 \
+        .infer = INFER_##kind,                                                             \
+        .lower = lower_##function,                                                         \
+        .by_chip = OF_CHIP(QDQ_ELEMENTWISE_##function),                                    \
+        .by_float_ops = OF_RUNTIME(QDQ_ELEMENTWISE_##function),                            \
+        .fusion = FUSION_OF(QDQ_ELEMENTWISE_##function),                                   \
     };
 
 QDQ_UNARY_OPS(UNARY)

@@ -63,8 +63,9 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
 
 static bool are_known(const qdq_param *v) { return v->fetch == QDQ_FETCH_KNOWN && v->values; }
 
-// True if the code of 0 is the least code and all scales are positive.
-static bool ignores_negative(const qdq_link *link) {
+// True if the code of 0 is the least code, that of `most` the greatest, and all scales are
+// positive.
+static bool ignores_cut(const qdq_link *link, float most) {
     const qdq_quant_params *p = link->params;
     const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
     qdq_numerics plain = {0}, own;
@@ -76,6 +77,9 @@ static bool ignores_negative(const qdq_link *link) {
     for (size_t i = 0; i < scale->count; i++) {
         float s = qdq_float_from_bits(scale->values[i]);
         if (!(s > 0) || isinf(s)) return false;
+        double code = (double)qdq_round_half_even(most / s) + (double)p->range.least;
+        if (most < INFINITY && (code < (double)p->range.quant_max || p->range.fractions != 0))
+            return false;
     }
     for (size_t i = 0; i < zero->count; i++)
         if ((int32_t)zero->values[i] != p->range.least) return false;
@@ -92,9 +96,8 @@ static bool quantizes(const qdq_link *link, qdq_stage_quantize *to) {
     return true;
 }
 
-static const qdq_op_fusion fusion = {.accepts_quantized = accepts_quantized,
-                                     .ignores_negative = ignores_negative,
-                                     .quantizes = quantizes};
+static const qdq_op_fusion fusion = {
+    .accepts_quantized = accepts_quantized, .ignores_cut = ignores_cut, .quantizes = quantizes};
 
 const qdq_op qdq_op_quantize = {
     .name = "Quantize",

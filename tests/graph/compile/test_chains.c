@@ -125,7 +125,8 @@ static void chains_of_functions_map_codes_to_codes(void **state) {
 }
 
 // A ReLU before a Quantize can be dropped if the least code stands for 0. Not with another zero
-// point, a negative scale, scales given at run time, or another rounding.
+// point, a negative scale, scales given at run time, or another rounding. A ReLU6 can if the
+// greatest code stands for at most 6, too: 63.75, 7.5, 6.0, 5.95 and 3.75 are the greatest below.
 typedef struct cut {
     qdq_dtype x, y;
     const char *target;
@@ -133,29 +134,40 @@ typedef struct cut {
     int zero;
     bool bounded, later;  // bounded: quant_min is the zero point; later: the scale is an input
     qdq_overflow overflow;
+    bool at_6;  // ReLU6
 } cut;
 
 static const cut cuts[] = {
-    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 0, false, false, 0},
-    {QDQ_FLOAT32, QDQ_INT8, "onnx", 0.25f, -128, false, false, 0},
-    {QDQ_FLOAT32, QDQ_INT8, "core", 0.25f, -3, true, false, 0},
-    {QDQ_BFLOAT16, QDQ_UINT8, "onnx", 0.3f, 0, false, false, 0},
-    {QDQ_FLOAT16, QDQ_INT4, "onnx@1.31", 0.5f, -8, false, false, 0},
-    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 3, false, false, 0},
-    {QDQ_FLOAT32, QDQ_INT8, "onnx", 0.25f, 0, false, false, 0},
-    {QDQ_FLOAT32, QDQ_UINT8, "core", -0.25f, 0, false, false, 0},
-    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 0, false, true, 0},
-    {QDQ_FLOAT32, QDQ_UINT8, "ttnn", 0.25f, 0, false, false, 0},
-    {QDQ_FLOAT32, QDQ_UINT8, "onednn", 0.3f, 0, false, false, 0},
-    {QDQ_FLOAT32, QDQ_FLOAT8_E4M3FN, "onnx", 0.25f, 0, false, false, 0},
-    {QDQ_FLOAT32, QDQ_UINT8, "core", 0.25f, 0, false, false, QDQ_OVERFLOW_MAGNITUDE},
-    {QDQ_FLOAT32, QDQ_INT8, "core", 0.25f, -128, false, false, QDQ_OVERFLOW_WRAP},
+    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 0, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_INT8, "onnx", 0.25f, -128, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_INT8, "core", 0.25f, -3, true, false, 0, false},
+    {QDQ_BFLOAT16, QDQ_UINT8, "onnx", 0.3f, 0, false, false, 0, false},
+    {QDQ_FLOAT16, QDQ_INT4, "onnx@1.31", 0.5f, -8, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 3, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_INT8, "onnx", 0.25f, 0, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_UINT8, "core", -0.25f, 0, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 0, false, true, 0, false},
+    {QDQ_FLOAT32, QDQ_UINT8, "ttnn", 0.25f, 0, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_UINT8, "onednn", 0.3f, 0, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_FLOAT8_E4M3FN, "onnx", 0.25f, 0, false, false, 0, false},
+    {QDQ_FLOAT32, QDQ_UINT8, "core", 0.25f, 0, false, false, QDQ_OVERFLOW_MAGNITUDE, false},
+    {QDQ_FLOAT32, QDQ_INT8, "core", 0.25f, -128, false, false, QDQ_OVERFLOW_WRAP, false},
+    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 0, false, false, 0, true},
+    {QDQ_FLOAT32, QDQ_UINT4, "onnx", 0.5f, 0, false, false, 0, true},
+    {QDQ_FLOAT32, QDQ_UINT4, "core", 0.4f, 0, false, false, 0, true},
+    {QDQ_BFLOAT16, QDQ_UINT4, "onnx", 0.25f, 0, false, false, 0, true},
+    {QDQ_FLOAT32, QDQ_UINT4, "onnx", 0.25f, 3, false, false, 0, true},
+    {QDQ_FLOAT32, QDQ_INT8, "core", 6 / 255.0f, -128, false, false, 0, true},
+    {QDQ_FLOAT32, QDQ_INT8, "core", 5.95f / 255.0f, -128, false, false, 0, true},
+    {QDQ_FLOAT32, QDQ_UINT8, "ttnn", 0.0234375f, 0, false, false, 0, true},
 };
 
 static qdq_graph *cut_graph(const cut *c, int64_t count) {
     qdq_graph *g = qdq_graph_create("cut", NULL);
     qdq_quantize_attrs q = {.scales = QDQ_SCALE(c->scale), .zps = QDQ_ZP(c->zero), .dtype = c->y};
-    q.x = qdq_relu(g, qdq_input(g, "x", c->x, QDQ_SHAPE(count)), (qdq_unary_attrs){0});
+    qdq_value x = qdq_input(g, "x", c->x, QDQ_SHAPE(count));
+    qdq_unary_attrs unary = {0};
+    q.x = c->at_6 ? qdq_relu6(g, x, unary) : qdq_relu(g, x, unary);
     if (c->y == QDQ_FLOAT8_E4M3FN) q.zps = (qdq_numbers){0};
     if (c->bounded) q.quant_min = QDQ_INT(c->zero);
     if (c->later)
@@ -187,8 +199,9 @@ static void run_cut(qdq_graph *g, const cut *c, bool materialize, const float *x
 // 1.31 converts the quotient of a float16 to int32 first: NaN and infinity become INT32_MIN, to
 // which the zero point is added modulo 2^32.
 static int cut_code(const cut *c, float x) {
-    int least = c->y == QDQ_UINT8 ? 0 : c->y == QDQ_INT8 ? -128 : -8;
-    int greatest = c->y == QDQ_UINT8 ? 255 : c->y == QDQ_INT8 ? 127 : 7;
+    const qdq_dtype_info *y = qdq_dtype_get(c->y);
+    int least = (int)y->least, greatest = (int)y->greatest;
+    if (c->at_6 && x > 6) x = 6;
     if (c->bounded) least = (int)c->zero;
     if (c->x == QDQ_FLOAT16 && (x != x || x > 65504.0f)) return c->zero < 0 ? greatest : least;
     if (x != x) return least;

@@ -173,7 +173,9 @@ static qdq_value link_of_floats(random_graph *r, qdq_value v, qdq_shape shape, b
     static const qdq_dtype casts[] = {QDQ_BFLOAT16, QDQ_FLOAT16, QDQ_FLOAT32, QDQ_INT32};
     qdq_quantize_attrs q;
     switch (below(r, is_float32 ? 7 : 3)) {
-    case 0: return qdq_relu(r->graph, v, (qdq_unary_attrs){0});
+    case 0:
+        return below(r, 2) ? qdq_relu(r->graph, v, (qdq_unary_attrs){0})
+                           : qdq_relu6(r->graph, v, (qdq_unary_attrs){0});
     case 1:
         q = parameters(r, shape);
         q.dtype = codes[below(r, 4)];

@@ -6,7 +6,7 @@
 #include "ops/conv/conv_lowering.h"
 #include "tests/ops/products/run_convolutions.h"
 
-enum { ADDEND = CONV_PORTS, PORTS, CHAINS = 6 };
+enum { ADDEND = CONV_PORTS, PORTS, CHAINS = 8 };
 
 // A convolution and what follows it.
 typedef struct finished {
@@ -19,6 +19,7 @@ typedef struct finished {
 static bool adds(size_t chain) { return chain % 2; }
 static bool relu(size_t chain) { return chain / 2 == 1; }
 static bool clamps(size_t chain) { return chain / 2 == 2; }
+static bool relu6(size_t chain) { return chain / 2 == 3; }
 
 static qdq_value finished_node(qdq_graph *g, const qdq_value *v, const void *self) {
     const finished *f = self;
@@ -27,6 +28,7 @@ static qdq_value finished_node(qdq_graph *g, const qdq_value *v, const void *sel
         y = qdq_add(g, f->chain == 1 ? v[ADDEND] : y, f->chain == 1 ? y : v[ADDEND],
                     (qdq_binary_attrs){.name = "sum", .dtype = QDQ_FLOAT32});
     if (relu(f->chain)) y = qdq_relu(g, y, (qdq_unary_attrs){.name = "relu"});
+    if (relu6(f->chain)) y = qdq_relu6(g, y, (qdq_unary_attrs){.name = "relu6"});
     if (clamps(f->chain))
         y = qdq_clamp(g, y,
                       (qdq_clamp_attrs){
@@ -46,6 +48,7 @@ static void finish(finished *f, uint64_t *random) {
         large_put(&f->in[ADDEND], i, addend);
         if (adds(f->chain)) v += addend;
         if (relu(f->chain) && v <= 0) v = 0;
+        if (relu6(f->chain)) v = v <= 0 ? 0 : fmin(v, 6);
         if (clamps(f->chain)) v = fmin(fmax(v, f->least), f->most);
         large_put(&f->want, i, v);
     }
