@@ -1,90 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""MatMul of target ttnn against a model of the chips' matrix unit in exact integers, written from
-its description alone: operands split by fidelity phase, groups of eight, one accumulator."""
+"""MatMul of target ttnn against a model of the chips' matrix unit."""
 
 import random
-import struct
 
 from harness import (Case, graph, main, read_safetensors, safetensors_bytes, tensor, unpack, value)
-
-PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
-
-
-def bits_of(real):
-    return struct.unpack("<I", struct.pack("<f", real))[0]
-
-
-def real_of(bits):
-    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
-
-
-def significand(bits):
-    """11 bits: the implicit one and the upper ten of the fraction."""
-    return 0 if bits >> 23 & 255 == 0 else 1024 + (bits >> 13) % 1024
-
-
-def product(weight, activation, phase):
-    """(signed mantissa, exponent) of one product in one phase."""
-    if not significand(weight) or not significand(activation):
-        return 0, 0
-    w, x = significand(weight), significand(activation)
-    w = w // 64 if phase in (0, 2) else w // 2 % 32
-    x = x // 16 if phase in (0, 1) else x % 16 * 8
-    adjust = {0: 127, 1: 132, 2: 134, 3: 139}[phase]
-    sign = -1 if (weight ^ activation) >> 31 else 1
-    return sign * w * x, (weight >> 23 & 255) + (activation >> 23 & 255) - adjust
-
-
-def half_up(magnitude, shift, less=0):
-    """magnitude / 2^shift, halves up; `less` is taken off before."""
-    return (magnitude + 2 ** (shift - 1) - less) // 2 ** shift if shift else magnitude
-
-
-def group(products):
-    top = max(exponent for _, exponent in products)
-    if top <= 0:
-        return 0, 0
-    total = 0
-    for mantissa, exponent in products:
-        size = half_up(2 * abs(mantissa), min(top - exponent, 30) + 1)
-        total += size if mantissa >= 0 else -size
-    return total * 2 ** 13, top
-
-
-def accumulate(dst, groups, wide, wormhole):
-    exponent = dst >> 23 & 255
-    mantissa = 0 if exponent == 0 else dst % 2 ** 23 + 2 ** 23
-    terms = [(-mantissa if dst >> 31 else mantissa, exponent, False)]
-    terms += [(m, e, m < 0) for m, e in groups]
-    top = max(e for _, e, _ in terms)
-    if top <= 0:
-        return 0
-    total = 0
-    for m, e, low in terms:
-        size, shift = abs(m), top - e
-        size = 0 if shift >= 31 else half_up(size, shift, low)
-        if not wide:
-            size = (size + 4096 - low) // 8192 * 8192
-        total += size if m >= 0 else -size
-    if total == 0:
-        return 0
-    size = abs(total)
-    shift = 24 - size.bit_length()
-    if wormhole and total == -1:
-        shift -= 27
-    top -= shift
-    if not wide:
-        shift -= 16
-    size = half_up(size, -shift) if shift < 0 else size * 2 ** shift
-    if not wide:
-        size *= 2 ** 16
-    if size >> 24 & 1:
-        top += 1
-    sign = 0x80000000 if total < 0 else 0
-    if top <= 0:
-        return 0
-    return sign | 0x7F800000 if top >= 255 else sign | top << 23 | size % 2 ** 23
+from matrix_unit import PHASES, bits_of, packed, real_of, step
 
 
 def element(row, column, phases, wide, wormhole):
@@ -96,31 +17,28 @@ def element(row, column, phases, wide, wormhole):
     for tile in range(0, depth, 32):
         for phase in range(phases):
             for at in (tile, tile + 16):
-                products = [product(column[k], row[k], phase) for k in range(at, at + 16)]
-                dst = accumulate(dst, [group(products[:8]), group(products[8:])], wide, wormhole)
+                dst = step(dst, column[at:at + 16], row[at:at + 16], phase, wide, wormhole)
     return dst
-
-
-def packed(dst):
-    """To bfloat16: halves away from zero; zeros have no sign."""
-    code = (dst + 0x8000 & 0xFFFFFFFF) >> 16
-    return code << 16 if code & 0x7F80 else 0
 
 
 class ChipMatMul(Case):
     def multiply(self, target, dtype, m, k, n, attrs, seed, *options):
-        """Runs a product of random bfloat16; returns both operands and the result as patterns."""
+        """Runs a product of random numbers; returns both operands and the result as patterns."""
         source = random.Random(seed)
         keep = 0xFFFF0000 if dtype == "bfloat16" else 0xFFFFFFFF
 
         def patterns(count):
             return [bits_of(source.uniform(-4, 4) * 2.0 ** source.randint(-6, 3)) & keep
                     for _ in range(count)]
+        a, b = patterns(m * k), patterns(k * n)
+        return a, b, self.product_of(target, dtype, (m, k, n), a, b, attrs, *options)
+
+    def product_of(self, target, dtype, sizes, a, b, attrs, *options):
+        m, k, n = sizes
 
         def elements(shape, patterns):
             halves = dtype == "bfloat16"
             return tensor(dtype, shape, [v >> 16 if halves else real_of(v) for v in patterns])
-        a, b = patterns(m * k), patterns(k * n)
         node = {"op": "MatMul", "name": "p", "inputs": {"a": "a", "b": "b"}, "attrs": attrs}
         self.write("g.json", graph([node], inputs=[value("a", dtype, [m, k]),
                                                    value("b", dtype, [k, n])],
@@ -130,7 +48,7 @@ class ChipMatMul(Case):
         self.qdq("run", "g.json", "-i", "in.safetensors", "-o", "out.safetensors", "--target",
                  target, *options)
         y = read_safetensors(self.folder / "out.safetensors")["y"]
-        return a, b, [v << 16 if y.dtype == "bfloat16" else bits_of(v) for v in unpack(y)]
+        return [v << 16 if y.dtype == "bfloat16" else bits_of(v) for v in unpack(y)]
 
     def assert_chip(self, target, dtype, m, k, n, fidelity, wide, y_dtype):
         attrs = {"math_fidelity": fidelity, "fp32_dest_acc_en": wide, "dtype": y_dtype}
@@ -168,6 +86,20 @@ class ChipMatMul(Case):
 
     def test_float32_operands_are_truncated_to_ten_bits(self):
         self.assert_chip("ttnn@wormhole", "float32", 4, 32, 6, "HiFi4", True, "float32")
+
+    def test_results_that_were_published_of_silicon(self):
+        """Wormhole; the numbers of the tt-metal issue, and its settings."""
+        def assert_published(issue, fidelity, wide, row, column, want):
+            attrs = {"math_fidelity": fidelity, "fp32_dest_acc_en": wide}
+            y = self.product_of("ttnn@wormhole", "bfloat16", (1, len(row), 1), list(map(bits_of, row)),
+                                list(map(bits_of, column)), attrs)
+            self.assertEqual(list(map(real_of, y)), [want], f"issue {issue}")
+        assert_published(9908, "HiFi4", False, [1.9296875, 1.484375], [1, 1], 3.421875)
+        assert_published(12923, "HiFi2", False, [7.96875], [1.3125], 10.4375)
+        assert_published(12923, "HiFi4", False, [7.96875], [1.3125], 10.5)
+        assert_published(16448, "HiFi4", False, [-3.640625], [0.298828125], -1.09375)
+        assert_published(16448, "HiFi4", False, [-3.640625], [0.30078125], -1.1015625)
+        assert_published(17018, "HiFi4", True, [1, 2.0 ** -8], [1, 1], 1.0078125)
 
     def test_hifi4_and_float32_are_the_defaults(self):
         given = {"math_fidelity": "HiFi4", "fp32_dest_acc_en": True}
