@@ -11,11 +11,14 @@
 // element_order.h there.
 //
 // Max and Min are exact, and also take int8 and uint8. NaN wins; +0 is greater than -0.
+//
+// On a chip the reductions of ops/reduce/chip/chip_reduce.h have the chip's order and rounding.
 #include "include/qdq/ops/reduce.h"
 
 #include <math.h>
 
 #include "ops/infer.h"
+#include "ops/reduce/chip/chip_reduce.h"
 #include "ops/reduce/order/column_sums.h"
 #include "ops/reduce/order/element_order.h"
 #include "ops/reduce/order/global_pool.h"
@@ -179,14 +182,30 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, r
     return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 
+// Returns the reduction by which a chip computes the node, QDQ_CHIP_NONE for one that is unknown.
+static qdq_chip_reduction on_chip(const qdq_op_context *ctx, const qdq_lowering *to,
+                                  qdq_chip_reduction reduction) {
+    bool is_known = to->numerics.multiply_add != QDQ_MULTIPLY_ADD_IEEE &&
+                    qdq_chip_order_of(reduction, ctx->inputs[0].type, dims_of(ctx));
+    return is_known ? reduction : QDQ_CHIP_NONE;
+}
+
+static size_t lower_reduction(const qdq_op_context *ctx, const qdq_lowering *to,
+                              const qdq_slice_op *op, runtime_form form,
+                              qdq_chip_reduction reduction, qdq_stage *stages) {
+    bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    if (on_chip(ctx, to, reduction))
+        return qdq_chip_reduce_stage(ctx, to, reduction, dims_of(ctx), stages);
+    if (form && by_runtime) return lower_runtime(ctx, to, form, stages);
+    return lower_as(ctx, to, op, stages);
+}
+
 // `takes`: the dtypes of x.
-#define REDUCE_AS(op, op_name, op_summary, takes, has, infers, begin, take, end, form)         \
+#define REDUCE_AS(op, op_name, op_summary, takes, has, infers, begin, take, end, form, chip)   \
     static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
     static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
                              qdq_stage *stages) {                                              \
-        bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32; \
-        if ((form) && by_runtime) return lower_runtime(ctx, to, form, stages);                 \
-        return lower_as(ctx, to, &op##_slices, stages);                                        \
+        return lower_reduction(ctx, to, &op##_slices, form, QDQ_CHIP_##chip, stages);          \
     }                                                                                          \
     const qdq_op qdq_op_##op = {                                                               \
         .name = (op_name),                                                                     \
@@ -195,23 +214,25 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, r
         QDQ_OP_TABLES(takes##_inputs, takes##_outputs, has##_attrs),                           \
         .infer = (infers),                                                                     \
         .lower = lower_##op,                                                                   \
+        .by_chip = QDQ_CHIP_##chip != QDQ_CHIP_NONE,                                           \
         .by_float_ops = (form) != EXACT,                                                       \
     };
 #define REDUCE(op, op_name, op_summary, begin, take, end, form) \
-    REDUCE_AS(op, op_name, op_summary, floats, floats, infer, begin, take, end, form)
-#define EXTREME(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, extreme, extreme, infer, begin, take, end, EXACT)
+    REDUCE_AS(op, op_name, op_summary, floats, floats, infer, begin, take, end, form, NONE)
+#define EXTREME(op, op_name, op_summary, begin, take, end, chip) \
+    REDUCE_AS(op, op_name, op_summary, extreme, extreme, infer, begin, take, end, EXACT, chip)
 
 REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, pass_magnitudes, end_sum,
        MAGNITUDES)
 REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, pass_squares,
        end_root, SQUARES)
 EXTREME(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, pass_greatest,
-        end_max)
+        end_max, MAX)
 REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", floats, mean, infer_mean,
-          begin_sum, pass_sum, end_mean, MEAN)
-EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, pass_least, end_min)
+          begin_sum, pass_sum, end_mean, MEAN, MEAN)
+EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, pass_least, end_min,
+        MIN)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
        pass_product, end_product, FACTORS)
 REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", floats, sum, infer,
-          begin_sum, pass_sum, end_sum, SUM)
+          begin_sum, pass_sum, end_sum, SUM, SUM)

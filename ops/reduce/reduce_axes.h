@@ -39,6 +39,7 @@ typedef struct qdq_slice_state {
     qdq_normal normal;                     // norms
     double max, sum;                       // softmax
     float floats[QDQ_RUNTIME_WIDE_LANES];  // sums of ONNX Runtime's softmax
+    uint32_t dst;                          // a chip's accumulator
 } qdq_slice_state;
 
 // A part of a slice, as a pass sees it.

@@ -198,6 +198,10 @@ void qdq_c_write_reduce(qdq_c_step *step) {
         qdq_c_cannot(step, NULL, "adds in the order of ONNX Runtime", "the order of the core");
         return;
     }
+    if (step->node->op->by_chip && step->to->numerics.multiply_add != QDQ_MULTIPLY_ADD_IEEE) {
+        qdq_c_cannot(step, NULL, "computes as a Tenstorrent chip does", "IEEE arithmetic");
+        return;
+    }
     begin_slices(step, &s);
     if (strcmp(op, "ReduceMax") == 0 || strcmp(op, "ReduceMin") == 0) {
         put_extreme(step, &s, strcmp(op, "ReduceMax") == 0);

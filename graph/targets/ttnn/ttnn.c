@@ -291,11 +291,20 @@ SFPU_IS(is_modelled_on_blackhole, BLACKHOLE, MODEL)
 SFPU_IS(is_read_on_wormhole, WORMHOLE, READ)
 SFPU_IS(is_read_on_blackhole, BLACKHOLE, READ)
 
+// True if the order of a reduction on a chip is known.
+static bool reduces_on_wormhole(const qdq_op_context *ctx) {
+    return qdq_ttnn_reduces(ctx, QDQ_MULTIPLY_ADD_WORMHOLE);
+}
+static bool reduces_on_blackhole(const qdq_op_context *ctx) {
+    return qdq_ttnn_reduces(ctx, QDQ_MULTIPLY_ADD_BLACKHOLE);
+}
+
 #define WORMHOLES "wormhole wormhole-rne"
 #define BLACKHOLES "blackhole blackhole-rne"
 #define SFPU_OPS                                                                               \
     "Abs Ceil Elu Erf Exp Floor GELU HardSigmoid HardSwish LeakyReLU Log Log1p Mish Neg ReLU " \
     "ReLU6 Reciprocal Round Rsqrt SiLU Sigmoid Sign Softplus Sqrt Square Tanh Trunc"
+#define REDUCTIONS "ReduceMax ReduceMin ReduceSum ReduceMean"
 #define SFPU_ROW(covers, versions, condition, against, compared, date)             \
     QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "vendor's model", covers, versions, SFPU_OPS, \
                      "functions of the vector unit", condition, against, compared, date)
@@ -313,6 +322,8 @@ static const qdq_evidence_row evidence[] = {
     QDQ_READ_IF(is_of_floats, CHIP_VERSIONS, "MatMul Add Subtract BiasAdd Minimum Maximum ReLU Reciprocal Cast", "ops that a chip computes", "floats",
                 "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(is_of_floats, CHIP_VERSIONS, "Divide Multiply", "quotients and products", "floats", "tt-metal ckernel_sfpu_binary.h"),
+    QDQ_READ_IF(reduces_on_wormhole, WORMHOLES, REDUCTIONS, "reductions", "bfloat16, sums below 14 or 12 tiles", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
+    QDQ_READ_IF(reduces_on_blackhole, BLACKHOLES, REDUCTIONS, "reductions", "bfloat16, sums below 10 or 4 tiles", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(NULL, "ieee", "Quantize Dequantize Requantize", "quantizing ops", "", "tt-metal quantization.cpp at 0197d822 and its kernels"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "ttnn's pages: elements are not computed"),
     {{0}, NULL},

@@ -41,6 +41,9 @@ void qdq_ttnn_chip_cast(const qdq_op_context *ctx, const qdq_rule *rule);
 // Returns how well the program is known by which a chip's vector unit computes a node;
 // QDQ_SFPU_UNKNOWN if no program does.
 qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply_add chip);
+// True if a reduction's order and rounding on a chip are known, and no release since 2026-03 has
+// another order.
+bool qdq_ttnn_reduces(const qdq_op_context *ctx, qdq_multiply_add chip);
 void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_division(const qdq_op_context *ctx, const qdq_rule *rule);

@@ -8,6 +8,8 @@
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"
 #include "ops/kernels/elementwise/sfpu_elementwise.h"
+#include "ops/reduce/chip/chip_reduce.h"
+#include "ops/reduce/reduced_dims.h"
 #include "runtime/numerics/dtype.h"
 
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET_BLOCK_FLOATS)
@@ -123,4 +125,29 @@ void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule) {
                                              "%s by a kernel that was read, not executed",
                                              divides ? "divides" : "multiplies bfloat16"),
                                     NULL);
+}
+
+//---- Reductions -------------------------------------------------------------
+
+bool qdq_ttnn_reduces(const qdq_op_context *ctx, qdq_multiply_add chip) {
+    static const struct {
+        const char *op;
+        qdq_chip_reduction reduction;
+    } rows[] = {{"ReduceMax", QDQ_CHIP_MAX},
+                {"ReduceMin", QDQ_CHIP_MIN},
+                {"ReduceSum", QDQ_CHIP_SUM},
+                {"ReduceMean", QDQ_CHIP_MEAN}};
+    // Tiles from which on releases of 2026-09 and later add tiles to each other first.
+    enum { TILE = 32, WORMHOLE_ROWS = 14, WORMHOLE_COLUMNS = 12, ROWS = 10, COLUMNS = 4 };
+    bool wormhole = chip == QDQ_MULTIPLY_ADD_WORMHOLE;
+    qdq_type x = ctx->inputs[0].type;
+    uint32_t dims = qdq_reduced_dims(ctx->attrs, x.shape.rank);
+    size_t tiles = (qdq_reduce_axes_of(x.shape, dims).n + TILE - 1) / TILE, most = SIZE_MAX;
+    qdq_chip_order order = QDQ_CHIP_UNKNOWN;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (qdq_op_context_is(ctx, rows[i].op))
+            order = qdq_chip_order_of(rows[i].reduction, x, dims);
+    if (order == QDQ_CHIP_ROWS) most = wormhole ? WORMHOLE_ROWS : ROWS;
+    if (order == QDQ_CHIP_COLUMNS) most = wormhole ? WORMHOLE_COLUMNS : COLUMNS;
+    return order != QDQ_CHIP_UNKNOWN && tiles < most;
 }
