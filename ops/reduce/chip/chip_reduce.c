@@ -4,63 +4,37 @@
 // operand of each product is the scaler, 1 or 1 / n truncated to bfloat16.
 #include "ops/reduce/chip/chip_reduce.h"
 
-#include "runtime/tenstorrent/fpu.h"
+#include <string.h>
+
+#include "runtime/tenstorrent/fpu_reduce.h"
 #include "runtime/tenstorrent/tile_formats.h"
 
-enum { TILE = 2 * QDQ_FPU_DEPTH, INFINITE = 0x7F800000 };
+enum { TILE = QDQ_FPU_SLICE, INFINITE = 0x7F800000 };
 
 typedef struct chip_params {
-    qdq_multiply_add chip;
-    int phases;
-    float scaler;
+    qdq_fpu_reduction sum;
     uint32_t sign;  // flipped before and after the greatest is taken: for Min
 } chip_params;
 
 //---- Sums -------------------------------------------------------------------
 
-// The operands of a tile: elements, and scalers. Elements beyond the slice are zero.
-typedef struct tile {
-    qdq_fpu_operand elements[TILE], scalers[TILE];
-} tile;
+typedef uint32_t add_fn(const qdq_fpu_reduction *r, uint32_t dst, const uint32_t *x, size_t n);
 
-typedef qdq_fpu_operand operand_fn(uint32_t v);
-
-static void fill(tile *t, const float *x, size_t n, operand_fn *element, qdq_fpu_operand scaler) {
-    for (size_t i = 0; i < TILE; i++) {
-        t->elements[i] = element(i < n ? qdq_float_bits(x[i]) : 0);
-        t->scalers[i] = scaler;
+// A part begins at a tile, because tiles divide QDQ_SLICE_PART.
+static void take(const qdq_part *part, add_fn *add) {
+    const chip_params *p = part->params;
+    for (size_t at = 0, n; at < part->n; at += n) {
+        uint32_t x[TILE];
+        n = part->n - at < TILE ? part->n - at : (size_t)TILE;
+        memcpy(x, part->x + at, n * sizeof *x);
+        part->state->dst = add(&p->sum, part->state->dst, x, n);
     }
-}
-
-static uint32_t add_row(const chip_params *p, uint32_t dst, const float *x, size_t n) {
-    tile t;
-    fill(&t, x, n, qdq_fpu_activation, qdq_fpu_weight(qdq_float_bits(p->scaler)));
-    for (int phase = 0; phase < p->phases; phase++)
-        for (int half = 0; half < TILE; half += QDQ_FPU_DEPTH)
-            dst = qdq_fpu_mvmul(p->chip, true, phase, dst, t.scalers + half, t.elements + half);
-    return dst;
-}
-
-static uint32_t add_column(const chip_params *p, uint32_t dst, const float *x, size_t n) {
-    tile t;
-    fill(&t, x, n, qdq_fpu_weight, qdq_fpu_activation(qdq_float_bits(p->scaler)));
-    for (int half = 0; half < TILE; half += QDQ_FPU_DEPTH)
-        for (int phase = 0; phase < p->phases; phase++)
-            dst = qdq_fpu_mvmul(p->chip, true, phase, dst, t.elements + half, t.scalers + half);
-    return dst;
 }
 
 static void begin_sum(const qdq_part *part) { part->state->dst = 0; }
 
-// A part begins at a tile, because tiles divide QDQ_SLICE_PART.
-#define TAKE(order)                                                                          \
-    static void take_##order(const qdq_part *part) {                                         \
-        for (size_t i = 0; i < part->n; i += TILE)                                           \
-            part->state->dst = add_##order(part->params, part->state->dst, part->x + i,      \
-                                           part->n - i < TILE ? part->n - i : (size_t)TILE); \
-    }
-TAKE(row)
-TAKE(column)
+static void take_row(const qdq_part *part) { take(part, qdq_fpu_add_row); }
+static void take_column(const qdq_part *part) { take(part, qdq_fpu_add_column); }
 
 static void end_sum(const qdq_part *part) {
     uint16_t *y = part->tensors->y[0];
@@ -69,22 +43,18 @@ static void end_sum(const qdq_part *part) {
 
 //---- Max, Min ---------------------------------------------------------------
 
+// Returns a number with its sign flipped for Min, as the packer stores it.
 static uint32_t flipped(const chip_params *p, uint32_t v) {
     if ((v & 0x7FFFFFFF) > INFINITE) v = (v & 0x80000000u) | INFINITE;
     return v & INFINITE ? v ^ p->sign : 0;
 }
 
-// Returns an integer that orders numbers as the chip does.
-static int32_t key_of(uint32_t v) { return (int32_t)(v >> 31 ? v ^ 0x7FFFFFFF : v); }
-
 static void begin_extreme(const qdq_part *part) { part->state->dst = 0x80000000u | INFINITE; }
 
 static void take_extreme(const qdq_part *part) {
     uint32_t most = part->state->dst;
-    for (size_t i = 0; i < part->n; i++) {
-        uint32_t v = flipped(part->params, qdq_float_bits(part->x[i]));
-        if (key_of(v) > key_of(most)) most = v;
-    }
+    for (size_t i = 0; i < part->n; i++)
+        most = qdq_fpu_greater(most, flipped(part->params, qdq_float_bits(part->x[i])));
     part->state->dst = most;
 }
 
@@ -122,9 +92,10 @@ bool qdq_chip_reduce_stage(const qdq_op_context *ctx, const qdq_lowering *to,
     bool wormhole = to->numerics.multiply_add == QDQ_MULTIPLY_ADD_WORMHOLE;
     float scaler = reduction == QDQ_CHIP_MEAN ? 1.0f / (float)slices.n : 1.0f;
     *p = (chip_params){
-        .chip = to->numerics.multiply_add,
-        .phases = wormhole ? 3 : 4,
-        .scaler = qdq_float_from_bits(qdq_float_bits(scaler) & 0xFFFF0000u),
+        .sum = {.chip = to->numerics.multiply_add,
+                .phases = wormhole ? 3 : 4,
+                .dst32 = true,
+                .scaler = qdq_float_bits(scaler) & 0xFFFF0000u},
         .sign = reduction == QDQ_CHIP_MIN ? 0x80000000u : 0,
     };
     qdq_chip_order order = qdq_chip_order_of(reduction, x, dims);
