@@ -18,9 +18,12 @@
 //     sum = ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + (l6 + l7))
 //     y_i = e_i * (1 / sum)
 //
+// On a chip SoftMax of bfloat16 is that of ops/reduce/chip/chip_softmax.h.
+//
 // With AVX-512 there are 16 lanes; lane l + 8 is added to lane l first.
 #include "include/qdq/ops/reduce.h"
 #include "ops/infer.h"
+#include "ops/reduce/chip/chip_softmax.h"
 #include "ops/reduce/reduce_axes.h"
 #include "runtime/numerics/dtype.h"
 
@@ -206,14 +209,18 @@ static const qdq_slice_op log_softmax = {
 
 enum { COST = 16 };  // operations per element, roughly
 
+static int dim_of(const qdq_op_context *ctx, qdq_int given, int64_t otherwise) {
+    int64_t axis = given.set != 0 ? given.value : otherwise;
+    return (int)(axis < 0 ? axis + ctx->inputs[0].type.shape.rank : axis);
+}
+
 static size_t lower_along(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                           qdq_int given, int64_t otherwise, softmax_params value,
                           qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
-    int64_t axis = given.set != 0 ? given.value : otherwise;
     softmax_params *params = QDQ_MEMPOOL_NEW(to->mempool, softmax_params);
     if (params) *params = value;
-    qdq_reduce_axes slices = qdq_reduce_axes_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
+    qdq_reduce_axes slices = qdq_reduce_axes_of(shape, 1u << dim_of(ctx, given, otherwise));
     return qdq_slice_stage(ctx, to, op, slices, params, COST, stages);
 }
 
@@ -270,6 +277,9 @@ static size_t lower_softmax(const qdq_op_context *ctx, const qdq_lowering *to, q
         .wide = to->numerics.float_ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512,
     };
     const qdq_slice_op *op = &softmax;
+    if (to->numerics.multiply_add != QDQ_MULTIPLY_ADD_IEEE &&
+        qdq_chip_softmax_fits(ctx, dim_of(ctx, a->axis, SOFTMAX_AXIS)))
+        return qdq_chip_softmax_stage(ctx, to, stages);
     if (qdq_by_onnx_runtime(to) && params.step_dtype != QDQ_FLOAT32 && !has_stats)
         op = &stepped_softmax;
     if (qdq_by_onnx_runtime(to) && ctx->outputs[0].dtype == params.step_dtype &&
@@ -283,6 +293,7 @@ const qdq_op qdq_op_softmax = {
     .summary = "y = e^(x - max) / sum(e^(x - max)), along an axis",
     .attrs_size = sizeof(qdq_softmax_attrs),
     QDQ_OP_TABLES(softmax_inputs, softmax_outputs, softmax_attrs),
+    .by_chip = true,
     .by_float_ops = true,
     .infer = infer_softmax,
     .lower = lower_softmax,

@@ -119,6 +119,15 @@ uint32_t qdq_sfp_reciprocal_newton(qdq_multiply_add chip, uint32_t x, int steps)
     return y;
 }
 
+uint32_t qdq_sfp_approximate_inverse(qdq_multiply_add chip, uint32_t x) {
+    const uint32_t log2_e = 0x3FB8AA3B;  // the first guess for 1 / m, m from 0.5 to 1
+    uint32_t minus_m = (x & 0x7FFFFF) | SIGN_BIT | HALF;
+    uint32_t y = qdq_sfpmul(chip, log2_e, qdq_sfpmad(chip, minus_m, log2_e, TWO));
+    y = qdq_sfpmul(chip, y, qdq_sfpmad(chip, minus_m, y, TWO));
+    uint32_t exponent = (y >> 23) + 126 - (x >> 23 & 0xFF);
+    return exponent >> 31 ? 0 : (y & 0x7FFFFF) | exponent << 23;
+}
+
 //---- Division ---------------------------------------------------------------
 
 // Returns the reciprocal of a significand in [1, 2) that division begins with.

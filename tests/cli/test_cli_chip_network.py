@@ -25,7 +25,8 @@ def attention():
             add("heads", "MatMul", {"a": "weights", "b": "k"}, **FIDELITY),
             add("rest", "Add", {"a": "heads", "b": "x"}),
             add("gelu", "GELU", {"x": "rest"}),
-            add("y", "SoftMax", {"x": "gelu"}, axis=-1)]
+            add("shares", "SoftMax", {"x": "gelu"}, axis=-1),
+            add("y", "RMSNorm", {"x": "shares"})]
 
 
 def mobile():

@@ -63,6 +63,14 @@ static qdq_reduce_axes along(const qdq_c_step *step, qdq_int given, int64_t othe
     return qdq_reduce_axes_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
 }
 
+// True if the bits are a chip's, which no C of this file has.
+static bool refused_by_chip(qdq_c_step *step) {
+    if (!step->node->op->by_chip || step->to->numerics.multiply_add == QDQ_MULTIPLY_ADD_IEEE)
+        return false;
+    qdq_c_cannot(step, NULL, "computes as a Tenstorrent chip does", "IEEE arithmetic");
+    return true;
+}
+
 //---- SoftMax ----------------------------------------------------------------
 
 // As ONNX Runtime, in float32.
@@ -101,6 +109,7 @@ void qdq_c_write_softmax(qdq_c_step *step) {
     qdq_float_ops ops = step->to->numerics.float_ops;
     bool zeros = a->mode == QDQ_SOFTMAX_INF_AS_ZERO, stats = step->node->output_count > 1;
     qdq_reduce_axes s = along(step, a->axis, 1);
+    if (refused_by_chip(step)) return;
     if (qdq_by_onnx_runtime(step->to) && x != QDQ_FLOAT32 && !stats)
         qdq_c_cannot(step, "x", qdq_text(step->findings, "is %s", qdq_dtype_name(x)),
                      "float32, for this target");
@@ -198,10 +207,7 @@ void qdq_c_write_reduce(qdq_c_step *step) {
         qdq_c_cannot(step, NULL, "adds in the order of ONNX Runtime", "the order of the core");
         return;
     }
-    if (step->node->op->by_chip && step->to->numerics.multiply_add != QDQ_MULTIPLY_ADD_IEEE) {
-        qdq_c_cannot(step, NULL, "computes as a Tenstorrent chip does", "IEEE arithmetic");
-        return;
-    }
+    if (refused_by_chip(step)) return;
     begin_slices(step, &s);
     if (strcmp(op, "ReduceMax") == 0 || strcmp(op, "ReduceMin") == 0) {
         put_extreme(step, &s, strcmp(op, "ReduceMax") == 0);

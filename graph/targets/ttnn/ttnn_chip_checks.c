@@ -4,11 +4,13 @@
 // computed.
 #include "graph/targets/ttnn/ttnn_checks.h"
 #include "include/qdq/ops/elementwise.h"
+#include "include/qdq/ops/reduce.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"
 #include "ops/kernels/elementwise/sfpu_elementwise.h"
 #include "ops/reduce/chip/chip_reduce.h"
+#include "ops/reduce/chip/chip_softmax.h"
 #include "ops/reduce/reduced_dims.h"
 #include "runtime/numerics/dtype.h"
 
@@ -150,4 +152,13 @@ bool qdq_ttnn_reduces(const qdq_op_context *ctx, qdq_multiply_add chip) {
     if (order == QDQ_CHIP_ROWS) most = wormhole ? WORMHOLE_ROWS : ROWS;
     if (order == QDQ_CHIP_COLUMNS) most = wormhole ? WORMHOLE_COLUMNS : COLUMNS;
     return order != QDQ_CHIP_UNKNOWN && tiles < most;
+}
+
+bool qdq_ttnn_softmaxes(const qdq_op_context *ctx) {
+    enum { TILE = 32, MOST = 9, AXIS = 1 };
+    const qdq_softmax_attrs *a = ctx->attrs;
+    qdq_shape x = ctx->inputs[0].type.shape;
+    int64_t axis = a->axis.set != 0 ? a->axis.value : AXIS;
+    return qdq_chip_softmax_fits(ctx, (int)(axis < 0 ? axis + x.rank : axis)) &&
+           x.dims[x.rank - 1] <= TILE * MOST;
 }
