@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm and RMSNorm: a slice spans the dims from begin_norm_axis on. ops/reduce/norm.h has the
-// formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
+// formula; in RMSNorm the mean is 0 and the variance the mean of x^2. On a chip norms of bfloat16
+// are those of ops/reduce/chip/chip_norm.h.
 #include "include/qdq/ops/reduce.h"
+#include "ops/reduce/chip/chip_norm.h"
 #include "ops/reduce/norm.h"
 #include "ops/reduce/order/layer_norm_order.h"
 
@@ -20,6 +22,10 @@ static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, cons
     value.width = slices.n;
     if (params) *params = value;
     return qdq_slice_stage(ctx, to, op, slices, params, 4, stages);
+}
+
+static bool is_of_chip(const qdq_op_context *ctx, const qdq_lowering *to, qdq_int begin) {
+    return to->numerics.multiply_add != QDQ_MULTIPLY_ADD_IEEE && qdq_chip_norm_fits(ctx, begin);
 }
 
 // Checks begin_norm_axis and returns it as a dim, or -1. gamma and beta have the dims of x from
@@ -63,6 +69,8 @@ static void infer_layer_norm(qdq_op_context *ctx) {
 static size_t lower_layer_norm(const qdq_op_context *ctx, const qdq_lowering *to,
                                qdq_stage *stages) {
     const qdq_layer_norm_attrs *a = ctx->attrs;
+    if (is_of_chip(ctx, to, a->begin_norm_axis))
+        return qdq_chip_norm_stage(ctx, to, true, a->epsilon, stages);
     bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     size_t n = slices_from(ctx, a->begin_norm_axis).n;
     const qdq_slice_op *op =
@@ -78,6 +86,7 @@ const qdq_op qdq_op_layer_norm = {
     QDQ_OP_TABLES(layer_inputs, layer_outputs, layer_attrs),
     .infer = infer_layer_norm,
     .lower = lower_layer_norm,
+    .by_chip = true,
     .by_float_ops = true,
 };
 
@@ -120,6 +129,8 @@ static void infer_rms_norm(qdq_op_context *ctx) {
 
 static size_t lower_rms_norm(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_rms_norm_attrs *a = ctx->attrs;
+    if (is_of_chip(ctx, to, a->begin_norm_axis))
+        return qdq_chip_norm_stage(ctx, to, false, a->epsilon, stages);
     bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     size_t n = slices_from(ctx, a->begin_norm_axis).n;
     return lower_from(ctx, to, by_runtime ? qdq_rms_norm_order_of(n) : &rms_norm,
@@ -134,5 +145,6 @@ const qdq_op qdq_op_rms_norm = {
     QDQ_OP_TABLES(rms_inputs, rms_outputs, rms_attrs),
     .infer = infer_rms_norm,
     .lower = lower_rms_norm,
+    .by_chip = true,
     .by_float_ops = true,
 };

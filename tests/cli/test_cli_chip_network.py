@@ -26,7 +26,8 @@ def attention():
             add("rest", "Add", {"a": "heads", "b": "x"}),
             add("gelu", "GELU", {"x": "rest"}),
             add("shares", "SoftMax", {"x": "gelu"}, axis=-1),
-            add("y", "RMSNorm", {"x": "shares"})]
+            add("normed", "RMSNorm", {"x": "shares"}),
+            add("y", "ReduceProd", {"x": "normed"}, axes=[-1], keep_dims=True)]
 
 
 def mobile():

@@ -325,6 +325,8 @@ static const qdq_evidence_row evidence[] = {
     QDQ_READ_IF(reduces_on_wormhole, WORMHOLES, REDUCTIONS, "reductions", "bfloat16, sums below 14 or 12 tiles", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(reduces_on_blackhole, BLACKHOLES, REDUCTIONS, "reductions", "bfloat16, sums below 10 or 4 tiles", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(qdq_ttnn_softmaxes, CHIP_VERSIONS, "SoftMax", "SoftMax", "bfloat16, rows below 10 tiles", "tt-metal's kernel, with single instructions as the simulator ttsim 56694c8a computes them; 10 elements of silicon on Wormhole"),
+    QDQ_READ_IF(qdq_ttnn_normalizes, CHIP_VERSIONS, "RMSNorm", "RMSNorm", "bfloat16, rows below 10 tiles", "tt-metal's kernel, with single instructions as the simulator ttsim 56694c8a computes them"),
+    QDQ_READ_IF(qdq_ttnn_normalizes, BLACKHOLES, "LayerNorm", "LayerNorm", "bfloat16, rows below 10 tiles", "tt-metal's kernel, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(NULL, "ieee", "Quantize Dequantize Requantize", "quantizing ops", "", "tt-metal quantization.cpp at 0197d822 and its kernels"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "ttnn's pages: elements are not computed"),
     {{0}, NULL},

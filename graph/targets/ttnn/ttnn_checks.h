@@ -44,8 +44,9 @@ qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply
 // True if a reduction's order and rounding on a chip are known, and no release since 2026-03 has
 // another order.
 bool qdq_ttnn_reduces(const qdq_op_context *ctx, qdq_multiply_add chip);
-// The same of a SoftMax.
+// The same of a SoftMax, and of a LayerNorm or RMSNorm.
 bool qdq_ttnn_softmaxes(const qdq_op_context *ctx);
+bool qdq_ttnn_normalizes(const qdq_op_context *ctx);
 void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_division(const qdq_op_context *ctx, const qdq_rule *rule);

@@ -9,6 +9,7 @@
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"
 #include "ops/kernels/elementwise/sfpu_elementwise.h"
+#include "ops/reduce/chip/chip_norm.h"
 #include "ops/reduce/chip/chip_reduce.h"
 #include "ops/reduce/chip/chip_softmax.h"
 #include "ops/reduce/reduced_dims.h"
@@ -154,11 +155,24 @@ bool qdq_ttnn_reduces(const qdq_op_context *ctx, qdq_multiply_add chip) {
     return order != QDQ_CHIP_UNKNOWN && tiles < most;
 }
 
-bool qdq_ttnn_softmaxes(const qdq_op_context *ctx) {
-    enum { TILE = 32, MOST = 9, AXIS = 1 };
-    const qdq_softmax_attrs *a = ctx->attrs;
+// True if a row has so few tiles that no planner adds them to each other first.
+static bool is_short_row(const qdq_op_context *ctx) {
+    enum { TILE = 32, MOST = 9 };
     qdq_shape x = ctx->inputs[0].type.shape;
+    return x.dims[x.rank - 1] <= TILE * MOST;
+}
+
+bool qdq_ttnn_softmaxes(const qdq_op_context *ctx) {
+    enum { AXIS = 1 };
+    const qdq_softmax_attrs *a = ctx->attrs;
     int64_t axis = a->axis.set != 0 ? a->axis.value : AXIS;
-    return qdq_chip_softmax_fits(ctx, (int)(axis < 0 ? axis + x.rank : axis)) &&
-           x.dims[x.rank - 1] <= TILE * MOST;
+    if (axis < 0) axis += ctx->inputs[0].type.shape.rank;
+    return qdq_chip_softmax_fits(ctx, (int)axis) && is_short_row(ctx);
+}
+
+bool qdq_ttnn_normalizes(const qdq_op_context *ctx) {
+    bool centers = qdq_op_context_is(ctx, "LayerNorm");
+    qdq_int begin = centers ? ((const qdq_layer_norm_attrs *)ctx->attrs)->begin_norm_axis
+                            : ((const qdq_rms_norm_attrs *)ctx->attrs)->begin_norm_axis;
+    return qdq_chip_norm_fits(ctx, begin) && is_short_row(ctx);
 }
