@@ -89,6 +89,25 @@ def step(dst, weights, activations, phase, wide, wormhole):
     return accumulate(dst, [group(products[:8]), group(products[8:])], wide, wormhole)
 
 
+def added(a, b, wide, wormhole):
+    """ELWADD: the smaller operand in steps of the greater one."""
+    if a & 0x7FFFFFFF < b & 0x7FFFFFFF:
+        a, b = b, a
+    by = (a >> 23 & 255) - (b >> 23 & 255)
+    less = 0 if by >= 12 else (significand(b) + (2 ** (by - 1) if by else 0)) // 2 ** by
+    size = significand(a) + (less if (a ^ b) >> 31 == 0 else -less)
+    return accumulate(0, [(size * 2 ** 13 * (-1 if a >> 31 else 1), a >> 23 & 255)], wide, wormhole)
+
+
+def multiplied(a, b, wide, wormhole):
+    """ELWMUL in four phases."""
+    dst = 0
+    for phase in range(4):
+        mantissa, exponent = product(a, b, phase)
+        dst = accumulate(dst, [(mantissa * 2 ** 13, exponent) if exponent > 0 else (0, 0)], wide, wormhole)
+    return dst
+
+
 def packed(dst):
     """To bfloat16: halves away from zero; zeros have no sign."""
     code = (dst + 0x8000 & 0xFFFFFFFF) >> 16

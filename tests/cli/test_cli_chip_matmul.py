@@ -5,7 +5,7 @@
 import random
 
 from harness import (Case, graph, main, read_safetensors, safetensors_bytes, tensor, unpack, value)
-from matrix_unit import PHASES, bits_of, packed, real_of, step
+from matrix_unit import PHASES, added, bits_of, packed, real_of, step
 
 
 def element(row, column, phases, wide, wormhole):
@@ -100,6 +100,33 @@ class ChipMatMul(Case):
         assert_published(16448, "HiFi4", False, [-3.640625], [0.298828125], -1.09375)
         assert_published(16448, "HiFi4", False, [-3.640625], [0.30078125], -1.1015625)
         assert_published(17018, "HiFi4", True, [1, 2.0 ** -8], [1, 1], 1.0078125)
+
+    def test_a_bias_of_bfloat16_is_added_in_the_accumulator_of_16_bits(self):
+        source = random.Random("bias")
+        m, k, n = 35, 40, 37
+        a, b, bias = ([bits_of(source.gauss(0, 2)) & 0xFFFF0000 for _ in range(count)]
+                      for count in (m * k, k * n, n))
+        bias[:4] = [0x80000000, 0x00010000, 0x7F800000, 0x3B800000]  # -0, denormal, infinity, ties
+        for target in ("ttnn@wormhole", "ttnn@blackhole"):
+            attrs = {"math_fidelity": "HiFi4", "fp32_dest_acc_en": False}
+            sums = self.product_of(target, "bfloat16", (m, k, n), a, b, attrs)
+            want = [packed(added(v, bias[i % n], False, "wormhole" in target)) for i, v in enumerate(sums)]
+            inputs = [value("a", "bfloat16", [m, k]), value("b", "bfloat16", [k, n]),
+                      value("bias", "bfloat16", [n])]
+            together = [{"op": "MatMul", "name": "y", "attrs": attrs,
+                         "inputs": {"a": "a", "b": "b", "bias": "bias"}}]
+            apart = [{"op": "MatMul", "name": "p", "attrs": attrs, "inputs": {"a": "a", "b": "b"}},
+                     {"op": "Add", "name": "y", "inputs": {"a": "p", "b": "bias"}}]
+            for nodes in (together, apart):
+                self.write("bias.json", graph(nodes, inputs=inputs, outputs={"y": "y"}))
+                (self.folder / "bias.safetensors").write_bytes(safetensors_bytes({
+                    name: tensor("bfloat16", shape, [v >> 16 for v in data]) for name, shape, data in (
+                        ("a", [m, k], a), ("b", [k, n], b), ("bias", [n], bias))}))
+                self.qdq("run", "bias.json", "-i", "bias.safetensors", "-o", "y.safetensors", "-t", target)
+                y = read_safetensors(self.folder / "y.safetensors")["y"]
+                self.assertEqual([v << 16 for v in unpack(y)], want, f"{target} {len(nodes)}")
+            report = self.json("check", "bias.json", "-t", target)
+            self.assertNotIn("ttnn/matmul-bias", [one["rule"] for one in report["findings"]])
 
     def test_hifi4_and_float32_are_the_defaults(self):
         given = {"math_fidelity": "HiFi4", "fp32_dest_acc_en": True}

@@ -8,7 +8,7 @@ import random
 from fractions import Fraction
 
 from harness import Case, graph, main, read_safetensors, safetensors_bytes, tensor, unpack, value
-from matrix_unit import accumulate, bits_of, product, real_of, significand, step
+from matrix_unit import added, bits_of, multiplied, real_of, step
 
 CHIPS = ("ttnn@wormhole", "ttnn@blackhole")
 ONE = 0x3F800000
@@ -47,19 +47,10 @@ class Norm:
         return dst & 0xFFFF0000 if exponent(dst) else 0
 
     def add(self, a, b):
-        if a & 0x7FFFFFFF < b & 0x7FFFFFFF:
-            a, b = b, a
-        by = exponent(a) - exponent(b)
-        less = 0 if by >= 12 else (significand(b) + (2 ** (by - 1) if by else 0)) // 2 ** by
-        m = significand(a) + (less if (a ^ b) >> 31 == 0 else -less)
-        return accumulate(0, [(m * 2 ** 13 * (-1 if a >> 31 else 1), exponent(a))], self.wide, self.wormhole)
+        return added(a, b, self.wide, self.wormhole)
 
     def multiply(self, a, b):
-        dst = 0
-        for phase in range(4):
-            m, e = product(a, b, phase)
-            dst = accumulate(dst, [(m * 2 ** 13, e) if e > 0 else (0, 0)], self.wide, self.wormhole)
-        return dst
+        return multiplied(a, b, self.wide, self.wormhole)
 
     def mean(self, row):
         count = len(row)

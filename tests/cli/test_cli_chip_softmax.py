@@ -7,7 +7,7 @@ import random
 from fractions import Fraction
 
 from harness import Case, graph, main, read_safetensors, safetensors_bytes, tensor, unpack, value
-from matrix_unit import accumulate, bits_of, product, real_of, significand, step
+from matrix_unit import added, bits_of, multiplied, real_of, step
 
 CHIPS = ("ttnn@wormhole", "ttnn@blackhole")
 MINUS_INFINITY, ONE = 0xFF800000, 0x3F800000
@@ -28,16 +28,6 @@ def packed(dst):
     if dst & 0x7FFFFFFF > 0x7F800000:
         dst = dst & 0x80000000 | 0x7F800000
     return dst & 0xFFFF0000 if exponent(dst) else 0
-
-
-def total(a, b, wormhole):
-    """ELWADD: the smaller operand in steps of the greater one."""
-    if a & 0x7FFFFFFF < b & 0x7FFFFFFF:
-        a, b = b, a
-    by = exponent(a) - exponent(b)
-    less = 0 if by >= 12 else (significand(b) + (2 ** (by - 1) if by else 0)) // 2 ** by
-    m = significand(a) + (less if (a ^ b) >> 31 == 0 else -less)
-    return accumulate(0, [(m * 2 ** 13 * (-1 if a >> 31 else 1), exponent(a))], False, wormhole)
 
 
 def float32(exact):
@@ -77,28 +67,20 @@ def inverse(v):
     return packed((exponent(y) + 126 - exponent(v) << 23) + (y & 0x7FFFFF))
 
 
-def quotient(a, b, wormhole):
-    dst = 0
-    for phase in range(4):
-        m, e = product(a, b, phase)
-        dst = accumulate(dst, [(m * 2 ** 13, e) if e > 0 else (0, 0)], False, wormhole)
-    return packed(dst)
-
-
 def softmax(codes, wormhole):
     row = [code << 16 for code in codes]
     if len(row) % 32:
         row = [packed(v) for v in row] + [MINUS_INFINITY] * (-len(row) % 32)
     row = [v if exponent(v) else v & 0x80000000 for v in row]
     most = max(row, key=lambda v: -(v & 0x7FFFFFFF) if v >> 31 else v)
-    powers = [power(total(v, packed(most) ^ 0x80000000, wormhole)) for v in row]
+    powers = [power(added(v, packed(most) ^ 0x80000000, False, wormhole)) for v in row]
     dst = 0
     for at in range(0, len(row), 32):
         for phase in range(4):
             for half in (at, at + 16):
                 dst = step(dst, [ONE] * 16, powers[half:half + 16], phase, False, wormhole)
     factor = inverse(dst)
-    return [quotient(v, factor, wormhole) >> 16 for v in powers[:len(codes)]]
+    return [packed(multiplied(v, factor, False, wormhole)) >> 16 for v in powers[:len(codes)]]
 
 
 class ChipSoftmax(Case):

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "include/qdq/ops/products.h"
+#include "ops/matmul/chip/chip_matmul.h"
 #include "runtime/numerics/dtype.h"
 
 static bool is_requantize(const qdq_op_context *ctx) {
@@ -329,7 +330,11 @@ void qdq_ttnn_matmul_k_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_ttnn_matmul_bias(const qdq_op_context *ctx, const qdq_rule *rule) {
     enum { BIAS = 2 };
-    if (ctx->inputs[BIAS].given)
+    const qdq_matmul_attrs *a = ctx->attrs;
+    const qdq_operand *bias = &ctx->inputs[BIAS];
+    bool known = qdq_chip_matmul_adds(ctx->outputs[0].dtype, bias->type.dtype,
+                                      a->fp32_dest_acc_en != QDQ_FALSE);
+    if (bias->given && !known)
         qdq_report_target_violation(ctx, rule, "bias", "is given, and added in float32", NULL);
 }
 

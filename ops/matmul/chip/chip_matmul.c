@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products on a Tenstorrent chip, a block of y at a time (docs/device_arithmetic.md 7): for each 32
 // of the depth, a tile, for each phase, the first 16 products and then the others. K blocks that
-// the op spills between tiles are not modelled. A bias is added to the sum in float32.
+// the op spills between tiles are not modelled. A bias of bfloat16 is added to a sum of 16 bits by
+// the matrix unit, any other in float32.
 #include "ops/matmul/chip/chip_matmul.h"
 
 #include <string.h>
 
 #include "ops/chunks.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/fpu.h"
 #include "runtime/tenstorrent/tile_formats.h"
 
 // Returns an element as an operand register holds it.
@@ -54,15 +56,23 @@ static float bias_at(const qdq_gemm *g, const qdq_tensors *tensors, size_t batch
     return bias;
 }
 
+bool qdq_chip_matmul_adds(qdq_dtype y, qdq_dtype bias, bool dst32) {
+    return y == QDQ_BFLOAT16 && bias == QDQ_BFLOAT16 && !dst32;
+}
+
+static uint32_t biased(const qdq_chip_matmul *c, uint32_t sum, float bias) {
+    if (qdq_chip_matmul_adds(c->gemm.y.dtype, c->gemm.bias.dtype, c->mode.dst32))
+        return qdq_fpu_elwadd(c->mode.chip, false, sum, qdq_float_bits(bias));
+    return qdq_float_bits(qdq_float_from_bits(sum) + bias);
+}
+
 // Packs sums into elements of y.
 static void store(const qdq_chip_matmul *c, const qdq_tensors *tensors, size_t batch, size_t row,
                   size_t column, size_t count, const uint32_t *sums, void *y) {
     const qdq_gemm *g = &c->gemm;
     for (size_t j = 0; j < count; j++) {
         uint32_t v = sums[j];
-        if (g->bias.port != SIZE_MAX)
-            v = qdq_float_bits(qdq_float_from_bits(v) +
-                               bias_at(g, tensors, batch, row, column + j));
+        if (g->bias.port != SIZE_MAX) v = biased(c, v, bias_at(g, tensors, batch, row, column + j));
         if (g->y.dtype == QDQ_BFLOAT16)
             ((uint16_t *)y)[j] = qdq_chip_pack_bfloat16(v);
         else

@@ -13,6 +13,10 @@ typedef struct qdq_chip_matmul {
     qdq_fpu_tile_fn *tile;
 } qdq_chip_matmul;
 
+// True if the matrix unit is known to add a bias to sums of 16 bits: in the product's kernel and in
+// an Add after it the bits are the same.
+bool qdq_chip_matmul_adds(qdq_dtype y, qdq_dtype bias, bool dst32);
+
 // Makes the stage; a unit is a block of one product.
 void qdq_chip_matmul_stage(const qdq_chip_matmul *chip, qdq_stage *stage);
 
