@@ -2,6 +2,7 @@
 """A model of the chips' matrix unit in exact integers, written from its description alone: operands
 split by fidelity phase, groups of eight, one accumulator."""
 
+import functools
 import struct
 
 PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
@@ -89,6 +90,7 @@ def step(dst, weights, activations, phase, wide, wormhole):
     return accumulate(dst, [group(products[:8]), group(products[8:])], wide, wormhole)
 
 
+@functools.lru_cache(maxsize=None)
 def added(a, b, wide, wormhole):
     """ELWADD: the smaller operand in steps of the greater one."""
     if a & 0x7FFFFFFF < b & 0x7FFFFFFF:
@@ -99,10 +101,11 @@ def added(a, b, wide, wormhole):
     return accumulate(0, [(size * 2 ** 13 * (-1 if a >> 31 else 1), a >> 23 & 255)], wide, wormhole)
 
 
-def multiplied(a, b, wide, wormhole):
-    """ELWMUL in four phases."""
+@functools.lru_cache(maxsize=None)
+def multiplied(a, b, wide, wormhole, phases=4):
+    """ELWMUL."""
     dst = 0
-    for phase in range(4):
+    for phase in range(phases):
         mantissa, exponent = product(a, b, phase)
         dst = accumulate(dst, [(mantissa * 2 ** 13, exponent) if exponent > 0 else (0, 0)], wide, wormhole)
     return dst

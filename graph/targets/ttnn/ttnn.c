@@ -324,7 +324,7 @@ static const qdq_evidence_row evidence[] = {
     QDQ_READ_IF(is_of_floats, CHIP_VERSIONS, "Divide Multiply", "quotients and products", "floats", "tt-metal ckernel_sfpu_binary.h"),
     QDQ_READ_IF(reduces_on_wormhole, WORMHOLES, REDUCTIONS, "reductions", "bfloat16, sums below 14 or 12 tiles", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(reduces_on_blackhole, BLACKHOLES, REDUCTIONS, "reductions", "bfloat16, sums below 10 or 4 tiles", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
-    QDQ_READ_IF(qdq_ttnn_softmaxes, CHIP_VERSIONS, "SoftMax", "SoftMax", "bfloat16, rows below 10 tiles", "tt-metal's kernel, with single instructions as the simulator ttsim 56694c8a computes them; 10 elements of silicon on Wormhole"),
+    QDQ_RUN_IF(qdq_ttnn_softmaxes, CHIP_VERSIONS, "SoftMax", "SoftMax", "bfloat16, rows below 10 tiles", "a Blackhole P300 and a Wormhole n300, as issues 12847, 52045 and 53643 of tt-metal report them", "10 elements, and mean sums of 160 rows to 6 digits", "2026-11-30"),
     QDQ_READ_IF(qdq_ttnn_normalizes, CHIP_VERSIONS, "RMSNorm", "RMSNorm", "bfloat16, rows below 10 tiles", "tt-metal's kernel, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(qdq_ttnn_normalizes, BLACKHOLES, "LayerNorm", "LayerNorm", "bfloat16, rows below 10 tiles", "tt-metal's kernel, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(NULL, "ieee", "Quantize Dequantize Requantize", "quantizing ops", "", "tt-metal quantization.cpp at 0197d822 and its kernels"),
