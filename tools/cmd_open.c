@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/base64.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -11,7 +12,6 @@
 #include "tools/io/replace_file.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/zip/byte_source.h"
-#include "tools/link/base64.h"
 #include "tools/link/fragment.h"
 #include "tools/link/permalink.h"
 #include "tools/options.h"
@@ -53,7 +53,7 @@ static int write_graph(json_span text, const char *out, const options *opt) {
 static int write_inputs(json_span text, const char *out) {
     qdq_error err = {0};
     unsigned char *bytes = malloc(text.length);
-    size_t count = bytes ? base64_decode(text.at + 1, text.length - 2, bytes) : 0;
+    size_t count = bytes ? qdq_base64_decode("-_", text.at + 1, text.length - 2, bytes) : 0;
     if (bytes && (count == SIZE_MAX || count < 2))
         (void)source_fail(&err, QDQ_ERR_PARSE, "the inputs of the link are not in base64url");
     else if (!bytes)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/base64.h"
 #include "runtime/base/profile.h"
 #include "tools/io/zip/byte_source.h"
-#include "tools/link/base64.h"
 
 #ifdef QDQ_ZLIB
 #include "tools/io/zip/deflate.h"
@@ -16,9 +16,9 @@ static const char head[] = "qdq1=";
 char *fragment_write(const char *text, qdq_error *err) {
     size_t bytes;
     unsigned char *packed = deflate_bytes(text, strlen(text), &bytes);
-    char *out = packed ? malloc(sizeof head + BASE64_SIZE(bytes)) : NULL;
+    char *out = packed ? malloc(sizeof head + QDQ_BASE64_SIZE(bytes)) : NULL;
     if (out) memcpy(out, head, sizeof head);
-    if (out) base64_encode(packed, bytes, out + strlen(head));
+    if (out) qdq_base64_encode("-_", packed, bytes, out + strlen(head));
     free(packed);
     if (!out) (void)source_fail(err, QDQ_ERR_MEMORY, "no memory for a link");
     return out;
@@ -36,7 +36,7 @@ char *fragment_read(const char *link, qdq_error *err) {
     }
     at += strlen(head);
     unsigned char *packed = malloc(strlen(at) + 1);
-    size_t bytes = packed ? base64_decode(at, strlen(at), packed) : 0;
+    size_t bytes = packed ? qdq_base64_decode("-_", at, strlen(at), packed) : 0;
     char *text = packed && bytes != SIZE_MAX ? inflate_text(packed, bytes, LINK_TEXT_LIMIT) : NULL;
     free(packed);
     if (!text)

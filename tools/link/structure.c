@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/base64.h"
 #include "tools/common.h"
 #include "tools/io/zip/byte_source.h"
-#include "tools/link/base64.h"
 #include "tools/link/json_span.h"
 
 //---- Texts of graphs --------------------------------------------------------
@@ -55,13 +55,13 @@ char *structure_text(const qdq_graph *graph, qdq_error *err) {
 
 // Returns bytes in base64url with quotes, from malloc. NULL with `err` set.
 static char *quoted(const char *bytes, size_t count, qdq_error *err) {
-    char *text = malloc(BASE64_SIZE(count) + 2);
+    char *text = malloc(QDQ_BASE64_SIZE(count) + 2);
     if (!text) {
         (void)source_fail(err, QDQ_ERR_MEMORY, "no memory for the text of a link");
         return NULL;
     }
     *text = '"';
-    base64_encode((const unsigned char *)bytes, count, text + 1);
+    qdq_base64_encode("-_", (const unsigned char *)bytes, count, text + 1);
     memcpy(text + strlen(text), "\"", 2);
     return text;
 }
