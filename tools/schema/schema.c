@@ -110,7 +110,11 @@ static void put_constant(qdq_json *json) {
                     " 'data': {'anyOf': [{'type': 'array', 'maxItems': 4096,"
                     " 'items': {'$ref': '#/$defs/element'}}, {'$ref': '#/$defs/element'}],"
                     " 'description': 'the elements, flat and row-major; a scalar (shape []) may"
-                    " have its number without the list'},");
+                    " have its number without the list'},"
+                    " 'base64': {'type': 'string', 'pattern': '^([A-Za-z0-9+/]{4})*"
+                    "([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',"
+                    " 'description': 'the bytes of the elements, flat, row-major and"
+                    " little-endian, as a .safetensors file has them'},");
     // Paths stay below the folder of the graph: no part is "", "." or "..".
     static const char path[] = "^(?!\\.{1,2}(/|$))[^/]+(/(?!\\.{1,2}(/|$))[^/]+)*$";
     json_text(
@@ -122,8 +126,8 @@ static void put_constant(qdq_json *json) {
         path);
     json_text(json,
               "'required': ['name', 'dtype', 'shape'], " SCHEMA_CLOSED_BUT_FOR_NOTES ", 'oneOf': ["
-              "{'required': ['data'], 'properties': {'file': false, 'tensor': false}},"
-              " {'required': ['file', 'tensor'], 'properties': {'data': false}}]");
+              "{'required': ['data']}, {'required': ['base64']}, {'required': ['file']}],"
+              " 'dependentRequired': {'file': ['tensor'], 'tensor': ['file']}");
     qdq_json_key(json, "allOf");
     qdq_json_begin_array(json);
     put_ranges(json);

@@ -8,6 +8,7 @@
 
 #include "graph/core/held_constants.h"
 #include "graph/formats/json/json_attrs.h"
+#include "graph/formats/json/json_base64.h"
 #include "graph/formats/json/json_memory_read.h"
 #include "graph/formats/tensor_file/safetensors.h"
 #include "runtime/numerics/dtype.h"
@@ -142,7 +143,7 @@ static void read_inline(const qdq_reader *r, const declaration *d, const qdq_jso
     if (wanted != SIZE_MAX && (count != wanted || count > QDQ_MAX_INLINE_ELEMENTS)) {
         bad_data(r, d, qdq_text(f, "has %zu elements", count),
                  count != wanted ? qdq_text(f, "%zu, as many as the shape", wanted)
-                                 : "at most 4096; more go to a .safetensors file");
+                                 : "at most 4096; more are base64, or in a .safetensors file");
         (void)qdq_graph_add_invalid(r->graph, d->name);
         return;
     }
@@ -267,34 +268,58 @@ static bool is_scalar(const declaration *d, const qdq_json_item *data) {
     return d->shape.rank == 0 && qdq_json_any_number(data, &number);
 }
 
+// The forms in which a constant may have its elements; absent ones have no json.
+typedef struct content {
+    qdq_item data, base64, file;
+} content;
+
+// Finds the one form that a constant has.
+static qdq_status read_content(const qdq_reader *r, const qdq_item *at, const declaration *d,
+                               content *out) {
+    static const char wanted[] = "data, base64, or file and tensor";
+    qdq_item tensor;
+    QDQ_TRY(qdq_item_member(r, at, "data", false, &out->data));
+    if (out->data.json && !qdq_json_is_array(out->data.json) && !is_scalar(d, out->data.json))
+        return qdq_item_wrong_kind(r, &out->data, "an array");
+    QDQ_TRY(qdq_item_member(r, at, "base64", false, &out->base64));
+    if (out->base64.json && !qdq_json_text(out->base64.json))
+        return qdq_item_wrong_kind(r, &out->base64, "a string");
+    QDQ_TRY(qdq_item_member(r, at, "file", false, &out->file));
+    QDQ_TRY(qdq_item_member(r, at, "tensor", false, &tensor));
+    const char *first = out->data.json ? "data" : "base64";
+    const char *second = out->data.json && out->base64.json ? "base64"
+                         : out->file.json                   ? "file"
+                         : tensor.json                      ? "tensor"
+                                                            : NULL;
+    bool inline_elements = out->data.json || out->base64.json;
+    if (inline_elements && second)
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s has both %s and %s, wanted %s", at->where, first,
+                        second, wanted);
+    if (!inline_elements && !out->file.json)
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s has no content, wanted %s", at->where, wanted);
+    return QDQ_OK;
+}
+
 qdq_status qdq_json_read_constant(qdq_reader *r, const qdq_item *at) {
     static const char *const keys[] = {
-        "name", "dtype", "shape", "data", "file", "tensor", QDQ_JSON_MEMORY_KEYS, NULL};
+        "name", "dtype", "shape", "data", "base64", "file", "tensor", QDQ_JSON_MEMORY_KEYS, NULL};
     declaration d;
-    qdq_item data, file, tensor;
+    content c;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
     QDQ_TRY(read_declaration(r, at, "constant", &d));
-    QDQ_TRY(qdq_item_member(r, at, "data", false, &data));
-    if (data.json && !qdq_json_is_array(data.json) && !is_scalar(&d, data.json))
-        return qdq_item_wrong_kind(r, &data, "an array");
-    QDQ_TRY(qdq_item_member(r, at, "file", false, &file));
-    QDQ_TRY(qdq_item_member(r, at, "tensor", false, &tensor));
-    if (!data.json && !file.json)
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s has no content, wanted data, or file and tensor",
-                        at->where);
-    if (data.json && (file.json || tensor.json))
-        return qdq_fail(r->err, QDQ_ERR_PARSE,
-                        "%s has both data and %s, wanted data, or file and tensor", at->where,
-                        file.json ? "file" : "tensor");
+    QDQ_TRY(read_content(r, at, &d, &c));
     if (d.dtype == QDQ_DTYPE_NONE) {
         (void)qdq_graph_add_invalid(r->graph, d.name);
         return QDQ_OK;
     }
     size_t before = r->graph->value_count;
-    if (file.json)
+    if (c.file.json)
         QDQ_TRY(read_file_constant(r, at, &d));
+    else if (c.base64.json)
+        qdq_json_add_base64(r->graph, d.name, (qdq_type){d.dtype, d.shape}, count_of(d.shape),
+                            qdq_json_text(c.base64.json));
     else
-        read_inline(r, &d, data.json);
+        read_inline(r, &d, c.data.json);
     bool added = r->graph->value_count > before;
     qdq_json_give_memory(r->graph, (qdq_value){added ? (uint32_t)before : 0}, &d.memory);
     return QDQ_OK;
