@@ -20,10 +20,16 @@ static int deploy(qdq_graph **graph, const options *opt) {
     return EXIT_OK;
 }
 
+static int write_graph(const qdq_graph *graph, const char *out, bool whole) {
+    qdq_error err = {0};
+    qdq_status status =
+        whole ? qdq_graph_write_whole(graph, out, 0, &err) : qdq_graph_write(graph, out, &err);
+    return status == QDQ_OK ? EXIT_OK : report_error(&err);
+}
+
 int run_convert(const options *opt) {
     const convert_options *own = opt->own;
     int code;
-    qdq_error err = {0};
     if (opt->outputs.count != 1)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
@@ -34,7 +40,7 @@ int run_convert(const options *opt) {
     code = check_to_write(graph, false);
     if (code == EXIT_OK && own->deployed) code = deploy(&graph, opt);
     if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_to_write(graph, true);
-    if (code == EXIT_OK && qdq_graph_write(graph, out, &err) != QDQ_OK) code = report_error(&err);
+    if (code == EXIT_OK) code = write_graph(graph, out, own->whole);
     qdq_graph_destroy(graph);
     return code;
 }

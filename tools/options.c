@@ -191,6 +191,8 @@ static const option_row rows[] = {
     OWN(mend, "allow-lossy", 0, NULL, FLAG, allow_lossy, "also write changes that change numbers"),
     OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),
+    OWN(convert, "whole", 0, NULL, FLAG, whole,
+        "keep large constants in the graph file, as base64, so that it needs no other file"),
     OWN(plan, "map", 0, NULL, FLAG, map,
         "draw the arena; the default for a tiled plan of up to 32 steps"),
     OWN(plan, "emit-c", 0, "FILE", NEW, emit_c,

@@ -10,8 +10,7 @@
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/words.h"
 
-qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err) {
-    QDQ_FIXED_ENVIRONMENT;
+static qdq_status check_to_write(const qdq_graph *graph, const char *path, qdq_error *err) {
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
     if (graph->mempool.failed || graph->broken.status)
         return qdq_fail(err, QDQ_ERR_MEMORY, "the graph is not complete: %s",
@@ -22,9 +21,24 @@ qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *
                                               : "the graph has errors");
     qdq_target_version version;
     if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
-    if (!qdq_target_version_find(graph->target, &version, err)) return QDQ_ERR_ARGUMENT;
+    return qdq_target_version_find(graph->target, &version, err) ? QDQ_OK : QDQ_ERR_ARGUMENT;
+}
+
+qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    QDQ_TRY(check_to_write(graph, path, err));
     if (qdq_has_ending(path, ".onnx")) return qdq_onnx_write(graph, path, QDQ_ONNX_MOST_BYTES, err);
     return qdq_json_write(graph, path, err);
+}
+
+qdq_status qdq_graph_write_whole(const qdq_graph *graph, const char *path, size_t most_bytes,
+                                 qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    QDQ_TRY(check_to_write(graph, path, err));
+    if (qdq_has_ending(path, ".onnx"))
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "%.400s: ends in .onnx, wanted the path of a qdq/1 file", path);
+    return qdq_json_write_whole(graph, path, most_bytes, err);
 }
 
 static qdq_status check_onnx(qdq_graph *graph, qdq_findings *findings, qdq_error *err) {

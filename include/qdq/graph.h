@@ -142,6 +142,12 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 // (docs/onnx.md), or refused with QDQ_ERR_UNSUPPORTED if ONNX has no counterpart.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
+// Writes the graph as one qdq/1 file that needs no other: constants of more than 4096 elements are
+// in it as base64. QDQ_ERR_LIMIT if they take more than `most_bytes` of text; 0: as many as
+// qdq_limits of the graph let a file have.
+QDQ_API qdq_status qdq_graph_write_whole(const qdq_graph *graph, const char *path,
+                                         size_t most_bytes, qdq_error *err);
+
 // A dim of an input that an ONNX model leaves open.
 typedef struct qdq_open_dim {
     const char *name;   // in the model; "": it has none

@@ -368,11 +368,17 @@ class Graph(Owning):
             count = lib.qdq_graph_rewrite_count(self._handle)
             return [Change.of(lib.qdq_graph_rewrite(self._handle, i)) for i in range(count)]
 
-    def write(self, path: PathLike) -> None:
-        """Writes the graph as an ONNX model if the path ends in ".onnx", else as a qdq/1 file with its constants next
-        to it. Files are replaced completely or not at all."""
+    def write(self, path: PathLike, *, whole: bool = False) -> None:
+        """Writes the graph as an ONNX model if the path ends in ".onnx", else as a qdq/1 file with its large constants next
+        to it. Files are replaced completely or not at all.
+
+        whole: keep large constants in the qdq/1 file, as base64, so that it needs no other file.
+        """
         with self._lock:
-            call(lib.qdq_graph_write, self._handle, os.fsencode(path))
+            if whole:
+                call(lib.qdq_graph_write_whole, self._handle, os.fsencode(path), 0)
+            else:
+                call(lib.qdq_graph_write, self._handle, os.fsencode(path))
 
     def write_c(self, path: PathLike, *, target: Optional[str] = None) -> None:
         """Writes the graph that a target runs as one C11 file with the bits of that target, without allocation or stdio:

@@ -274,6 +274,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_graph_load": (_GRAPH, c_char_p, POINTER(CGraphOptions), _ERROR),
     "qdq_graph_parse": (_GRAPH, c_char_p, c_size_t, c_char_p, c_char_p, POINTER(CGraphOptions), _ERROR),
     "qdq_graph_write": (c_int, _GRAPH, c_char_p, _ERROR),
+    "qdq_graph_write_whole": (c_int, _GRAPH, c_char_p, c_size_t, _ERROR),
     "qdq_graph_write_c": (c_int, _GRAPH, c_char_p, _ERROR),
     "qdq_graph_destroy": (None, _GRAPH),
     "qdq_graph_validate": (POINTER(CReport), _GRAPH, c_char_p, _ERROR),

@@ -208,6 +208,15 @@ CASE(qdq_graph_write) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_write_whole) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_write_whole(NULL, "/dev/null/none", 0, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_write_whole(g, NULL, 0, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_write_whole(g, "none.onnx", 0, err));
+    FAILS(QDQ_ERR_IO, qdq_graph_write_whole(g, "/dev/null/none", 0, err));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_open_dims) {
     const qdq_open_dim *dims;
     size_t count;
@@ -503,6 +512,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_load),
                                     ROW(qdq_graph_parse),
                                     ROW(qdq_graph_write),
+                                    ROW(qdq_graph_write_whole),
                                     ROW(qdq_graph_validate),
                                     ROW(qdq_graph_validate_onnx),
                                     ROW(qdq_graph_open_dims),

@@ -88,6 +88,22 @@ class Bytes(Case):
         self.assertLess(self.peak_mib(*words), 160 + ROOM)
 
 
+    def test_base64_counts_as_bytes_of_the_file(self):
+        self.write_tied(1)
+        self.qdq("convert", "g.json", "--whole", "-o", "w/whole.json", code=3)
+        (self.folder / "w").mkdir()
+        self.qdq("convert", "g.json", "--whole", "-o", "w/whole.json")
+        self.assertEqual([path.name for path in (self.folder / "w").iterdir()], ["whole.json"])
+        for graph_file in ("g.json", "w/whole.json"):
+            self.qdq("run", graph_file, "--fill", "1", "-o", graph_file.replace("/", "_") + ".safetensors")
+        self.assertEqual((self.folder / "g.json.safetensors").read_bytes(), (self.folder / "w_whole.json.safetensors").read_bytes())
+        refused = self.qdq("convert", "g.json", "--whole", "-o", "w.json", "--max-file-bytes", 5 * MIB, code=5).err
+        self.assertIn("w.json: the large constants take more than 5242880 bytes of text as base64; leave them", refused)
+        self.assertIn("5242880", self.qdq("check", "w/whole.json", "--max-file-bytes", 5 * MIB, code=5).err)
+        self.assertIn("4198400 bytes", self.qdq("check", "w/whole.json", "--max-bytes", 4 * MIB, code=1).out)
+        self.assertLess(self.peak_mib("run", "w/whole.json", "--fill", "1"), 64)
+
+
 class Values(Case):
     """Commands that run a graph node by node hold results that its plan never stores: a chain of
     Sqrt needs one value, and a sum of many of them two."""

@@ -4,7 +4,9 @@
     test_contents.py SOURCE_DIR
 """
 
+import base64
 import gc
+import json
 import os
 import pickle
 import signal
@@ -89,6 +91,19 @@ class Contents(unittest.TestCase):
                 file.truncate(64)
             with self.assertRaisesRegex(qdq.FileError, "load the graph again"):
                 g.initializers[next(iter(g.initializers))]
+
+    def test_a_whole_graph_is_one_file(self):
+        b, weights = qdq.Builder(), np.arange(5000, dtype=np.float32)
+        weights[0] = np.array([0x7FC12345], np.uint32).view(np.float32)[0]  # a NaN keeps its bits
+        b.output("y", b.add(b.input("x", "float32", (5000,)), weights))
+        with tempfile.TemporaryDirectory() as folder:
+            b.build().write(Path(folder) / "g.json", whole=True)
+            self.assertEqual([path.name for path in Path(folder).iterdir()], ["g.json"])
+            text = (Path(folder) / "g.json").read_bytes()
+        (constant,) = json.loads(text)["constants"]
+        self.assertEqual(base64.b64decode(constant["base64"], validate=True), weights.tobytes())
+        (array,) = qdq.load(text).initializers.values()
+        self.assertEqual(array.tobytes(), weights.tobytes())
 
     def test_names_are_those_of_the_file(self):
         g = qdq.parse('{"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": []}], "nodes": '

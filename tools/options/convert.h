@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 typedef struct convert_options {
-    bool deployed;
+    bool deployed, whole;
 } convert_options;
 
 #endif

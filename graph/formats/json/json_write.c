@@ -13,6 +13,7 @@
 #include "graph/formats/json/json_memory_write.h"
 #include "graph/formats/new_file.h"
 #include "include/qdq/tensor_file.h"
+#include "runtime/base/base64.h"
 #include "runtime/base/json_writer.h"
 #include "runtime/base/utf8.h"
 #include "runtime/base/words.h"
@@ -54,6 +55,33 @@ static void write_elements(qdq_json *json, const qdq_graph_value *value) {
     qdq_json_end_array(json);
 }
 
+// Returns the elements of a constant, in `scratch` if they are in a file. NULL if reading fails.
+static const void *read_elements(const qdq_graph_value *v, qdq_mempool *scratch) {
+    if (!v->stored) return v->data;
+    size_t count = qdq_shape_count(v->type.shape);
+    void *data = qdq_mempool_array(scratch, count, qdq_dtype_size(v->type.dtype));
+    return data && qdq_graph_copy_elements(v, data) ? data : NULL;
+}
+
+// False if memory runs out or reading fails.
+static bool write_base64(qdq_json *json, const qdq_graph_value *value,
+                         const qdq_allocator *allocator) {
+    qdq_mempool scratch;
+    qdq_mempool_init(&scratch, allocator);
+    size_t bytes = qdq_shape_count(value->type.shape) * qdq_dtype_size(value->type.dtype);
+    const void *data = read_elements(value, &scratch);
+    char *text = data ? qdq_mempool_uncleared(&scratch, QDQ_BASE64_SIZE(bytes) + 2, 1) : NULL;
+    if (text) {
+        qdq_base64_encode("+/", data, bytes, text);
+        if (bytes % 3 == 1) memcpy(text + bytes / 3 * 4 + 2, "==", 3);
+        if (bytes % 3 == 2) memcpy(text + bytes / 3 * 4 + 3, "=", 2);
+    }
+    qdq_json_key(json, "base64");
+    qdq_json_string(json, text);
+    qdq_mempool_release(&scratch);
+    return text != NULL;
+}
+
 // Returns the most elements of a constant in the text. A graph that needs a file of constants
 // anyway has only short ones there: a number takes 100 times as long to read from text.
 static size_t most_inline(const qdq_graph *graph) {
@@ -69,9 +97,26 @@ static bool is_inline(const qdq_graph_value *value, size_t most) {
     return qdq_shape_count(value->type.shape) <= most;
 }
 
-static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind kind,
+// Writes the elements of a constant, or where they are in the file `tensors`; NULL: all are in the
+// text. False if they cannot be read.
+static bool write_content(qdq_json *json, const qdq_graph *graph, const qdq_graph_value *value,
+                          const char *tensors) {
+    if (is_inline(value, tensors ? most_inline(graph) : QDQ_MAX_INLINE_ELEMENTS)) {
+        write_elements(json, value);
+    } else if (tensors) {
+        qdq_json_key(json, "file");
+        qdq_json_string(json, tensors);
+        qdq_json_key(json, "tensor");
+        qdq_json_string(json, value->name);
+    } else {
+        return write_base64(json, value, graph->allocator);
+    }
+    return true;
+}
+
+static bool write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind kind,
                          const char *key, const char *tensors) {
-    size_t most = most_inline(graph);
+    bool written = true;
     qdq_json_key(json, key);
     qdq_json_begin_array(json);
     for (size_t i = 1; i < graph->value_count; i++) {
@@ -80,17 +125,12 @@ static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind 
         qdq_json_begin_object(json);
         write_declaration(json, value);
         qdq_json_write_memory(json, qdq_graph_given_layout(graph, (uint32_t)i));
-        if (kind == QDQ_VALUE_CONSTANT && is_inline(value, most)) {
-            write_elements(json, value);
-        } else if (kind == QDQ_VALUE_CONSTANT) {
-            qdq_json_key(json, "file");
-            qdq_json_string(json, tensors);
-            qdq_json_key(json, "tensor");
-            qdq_json_string(json, value->name);
-        }
+        if (kind == QDQ_VALUE_CONSTANT)
+            written = write_content(json, graph, value, tensors) && written;
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
+    return written;
 }
 
 //---- Nodes ------------------------------------------------------------------
@@ -163,7 +203,8 @@ static void write_originals(qdq_json *json, const qdq_graph *graph) {
 
 //---- The whole --------------------------------------------------------------
 
-static void write_graph(qdq_json *json, const qdq_graph *graph, const char *tensors) {
+// False if elements of constants cannot be read.
+static bool write_graph(qdq_json *json, const qdq_graph *graph, const char *tensors) {
     qdq_json_begin_object(json);
     qdq_json_key(json, "format");
     qdq_json_string(json, "qdq/1");
@@ -171,8 +212,8 @@ static void write_graph(qdq_json *json, const qdq_graph *graph, const char *tens
     qdq_json_string(json, graph->name);
     qdq_json_key(json, "target");
     qdq_json_string(json, graph->target);
-    write_values(json, graph, QDQ_VALUE_INPUT, "inputs", tensors);
-    write_values(json, graph, QDQ_VALUE_CONSTANT, "constants", tensors);
+    (void)write_values(json, graph, QDQ_VALUE_INPUT, "inputs", tensors);
+    bool written = write_values(json, graph, QDQ_VALUE_CONSTANT, "constants", tensors);
     qdq_json_key(json, "nodes");
     qdq_json_begin_array(json);
     for (size_t i = 0; i < graph->node_count; i++) write_node(json, graph, &graph->nodes[i]);
@@ -190,11 +231,18 @@ static void write_graph(qdq_json *json, const qdq_graph *graph, const char *tens
     qdq_json_end_array(json);
     write_originals(json, graph);
     qdq_json_end_object(json);
+    return written;
 }
 
 //---- Files ------------------------------------------------------------------
 
 static void to_file(void *self, const char *bytes, size_t count) { fwrite(bytes, 1, count, self); }
+
+static qdq_status fail_to_read(const qdq_graph *graph, qdq_error *err) {
+    if (graph->failure->status)
+        return qdq_fail(err, graph->failure->status, "%s", graph->failure->text);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while reading the constants");
+}
 
 static qdq_status write_json(const qdq_graph *graph, const char *path, const char *tensors,
                              qdq_error *err) {
@@ -202,24 +250,11 @@ static qdq_status write_json(const qdq_graph *graph, const char *path, const cha
     QDQ_TRY(qdq_new_file_open(&file, path, graph->allocator, err));
     qdq_json json;
     qdq_json_init(&json, to_file, file.stream, 2);
-    write_graph(&json, graph, tensors);
+    qdq_status status = write_graph(&json, graph, tensors) ? QDQ_OK : fail_to_read(graph, err);
     to_file(file.stream, "\n", 1);
-    qdq_status status = QDQ_OK;
-    if (ferror(file.stream))
+    if (status == QDQ_OK && ferror(file.stream))
         status = qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
     return qdq_new_file_close(&file, path, status, err);
-}
-
-static const void *read_elements(const qdq_graph_value *v, qdq_mempool *scratch) {
-    size_t count = qdq_shape_count(v->type.shape);
-    void *data = qdq_mempool_array(scratch, count, qdq_dtype_size(v->type.dtype));
-    return data && qdq_graph_copy_elements(v, data) ? data : NULL;
-}
-
-static qdq_status fail_to_read(const qdq_graph *graph, qdq_error *err) {
-    if (graph->failure->status)
-        return qdq_fail(err, graph->failure->status, "%s", graph->failure->text);
-    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while reading the constants");
 }
 
 // Writes the constants that are too large for the JSON file to a .safetensors file.
@@ -231,7 +266,7 @@ static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_me
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
         if (v->kind != QDQ_VALUE_CONSTANT || is_inline(v, most)) continue;
-        const void *data = v->stored ? read_elements(v, scratch) : v->data;
+        const void *data = read_elements(v, scratch);
         if (!data) return fail_to_read(graph, err);
         tensors[count++] = (qdq_tensor){v->name, v->type.dtype, v->type.shape, data};
     }
@@ -286,6 +321,13 @@ static qdq_status check_tensors(const qdq_graph *graph, const char *path, const 
                     tensors, path);
 }
 
+static qdq_status write_text(const qdq_graph *graph, const char *path, const char *tensors,
+                             qdq_error *err) {
+    qdq_error own = {0};
+    qdq_status status = write_json(graph, path, tensors, &own);
+    return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s: %s", path, own.text);
+}
+
 static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_mempool *scratch,
                               qdq_error *err) {
     char *tensors = sibling(scratch, path, ".safetensors");
@@ -293,9 +335,7 @@ static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_memp
     const char *slash = strrchr(tensors, '/');
     QDQ_TRY(check_tensors(graph, path, tensors, err));
     QDQ_TRY(write_tensors(graph, tensors, scratch, err));
-    qdq_error own = {0};
-    qdq_status status = write_json(graph, path, slash ? slash + 1 : tensors, &own);
-    return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s: %s", path, own.text);
+    return write_text(graph, path, slash ? slash + 1 : tensors, err);
 }
 
 qdq_status qdq_json_write(const qdq_graph *graph, const char *path, qdq_error *err) {
@@ -304,4 +344,22 @@ qdq_status qdq_json_write(const qdq_graph *graph, const char *path, qdq_error *e
     qdq_status status = write_files(graph, path, &scratch, err);
     qdq_mempool_release(&scratch);
     return status;
+}
+
+qdq_status qdq_json_write_whole(const qdq_graph *graph, const char *path, size_t most,
+                                qdq_error *err) {
+    size_t allowed = most ? most : graph->limits.file_bytes, left = allowed;
+    for (size_t i = 1; i < graph->value_count; i++) {
+        const qdq_graph_value *v = &graph->values[i];
+        if (v->kind != QDQ_VALUE_CONSTANT || is_inline(v, QDQ_MAX_INLINE_ELEMENTS)) continue;
+        size_t bytes = qdq_shape_count(v->type.shape) * qdq_dtype_size(v->type.dtype);
+        size_t groups = bytes / 3 + (bytes % 3 != 0);
+        if (groups > left / 4)
+            return qdq_fail(err, QDQ_ERR_LIMIT,
+                            "%.400s: the large constants take more than %zu bytes of text as "
+                            "base64; leave them in a file beside the graph",
+                            path, allowed);
+        left -= groups * 4;
+    }
+    return write_text(graph, path, NULL, err);
 }

@@ -9,4 +9,9 @@
 // it.
 qdq_status qdq_json_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
+// Writes it to one file, with large constants as base64, which take at most `most` bytes of text;
+// 0: the graph's limit for files.
+qdq_status qdq_json_write_whole(const qdq_graph *graph, const char *path, size_t most,
+                                qdq_error *err);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants in base64: the bytes of every dtype, and the sentence of each text that is refused.
 #include "graph/core/graph.h"
+#include "graph/core/held_constants.h"
 #include "include/qdq/qdq.h"
 #include "runtime/base/base64.h"
 #include "runtime/numerics/dtype.h"
@@ -147,6 +148,76 @@ static void a_shape_takes_no_memory_for_a_short_text(void **state) {
     qdq_graph_destroy(g);
 }
 
+//---- What is written --------------------------------------------------------
+
+// A graph whose outputs are a constant of each dtype, of 4,097 elements.
+static qdq_graph *graph_of_all(void) {
+    static unsigned char bytes[4097 * 8];
+    qdq_graph *g = qdq_graph_create("all", NULL);
+    for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
+        const char *name = qdq_dtype_name((qdq_dtype)d);
+        fill((qdq_dtype)d, bytes, 4097 * qdq_dtype_size((qdq_dtype)d));
+        qdq_output(g, name, qdq_constant(g, name, (qdq_dtype)d, QDQ_SHAPE(17, 241), bytes));
+    }
+    return g;
+}
+
+static void assert_equal_constants(const qdq_graph *a, const qdq_graph *b) {
+    static unsigned char bytes[2][4097 * 8];
+    for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
+        const char *name = qdq_dtype_name((qdq_dtype)d);
+        assert_true(qdq_graph_copy_elements(&a->values[qdq_graph_find(a, name).id], bytes[0]));
+        assert_true(qdq_graph_copy_elements(&b->values[qdq_graph_find(b, name).id], bytes[1]));
+        assert_memory_equal(bytes[0], bytes[1], 4097 * qdq_dtype_size((qdq_dtype)d));
+    }
+}
+
+static void a_whole_graph_is_one_file_with_the_same_bits(void **state) {
+    (void)state;
+    char path[256];
+    qdq_error err = {0};
+    qdq_graph *g = graph_of_all();
+    assert_int_equal(qdq_graph_write_whole(g, unit_path(path, "g.json"), 0, &err), QDQ_OK);
+    assert_int_equal(unit_folder_count(), 1);
+    qdq_graph *whole = qdq_graph_load(path, NULL, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(qdq_graph_validate(whole, NULL, NULL)->errors, 0);
+    assert_equal_constants(g, whole);
+    qdq_graph_destroy(whole), qdq_graph_destroy(g);
+}
+
+// Elements that are still in a file are read.
+static void constants_of_a_file_become_base64(void **state) {
+    (void)state;
+    char path[256], out[256];
+    qdq_error err = {0};
+    qdq_graph *g = graph_of_all();
+    assert_int_equal(qdq_graph_write(g, unit_path(path, "g.json"), &err), QDQ_OK);
+    qdq_graph *held = qdq_graph_load(path, NULL, &err);
+    assert_non_null(held->values[qdq_graph_find(held, "float32").id].stored);
+    assert_int_equal(qdq_graph_write_whole(held, unit_path(out, "whole.json"), 0, &err), QDQ_OK);
+    assert_int_equal(unit_folder_count(), 3);
+    qdq_graph *whole = qdq_graph_load(out, NULL, &err);
+    assert_string_equal(err.text, "");
+    assert_equal_constants(g, whole);
+    qdq_graph_destroy(whole), qdq_graph_destroy(held), qdq_graph_destroy(g);
+}
+
+static void a_limit_of_the_text_is_kept(void **state) {
+    (void)state;
+    char path[256];
+    static const unsigned char bytes[4098] = {0};
+    qdq_error err = {0};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_output(g, "y", qdq_constant(g, "c", QDQ_UINT8, QDQ_SHAPE(4098), bytes));
+    (void)unit_path(path, "g.json");
+    assert_int_equal(qdq_graph_write_whole(g, path, 5463, &err), QDQ_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "take more than 5463 bytes of text as base64"));
+    assert_int_equal(unit_folder_count(), 0);
+    assert_int_equal(qdq_graph_write_whole(g, path, 5464, &err), QDQ_OK);
+    qdq_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_dtype_has_its_bytes),
@@ -154,6 +225,12 @@ int main(void) {
         cmocka_unit_test(wrong_texts_are_findings),
         cmocka_unit_test(other_keys_end_the_reading),
         cmocka_unit_test(a_shape_takes_no_memory_for_a_short_text),
+        cmocka_unit_test_setup_teardown(a_whole_graph_is_one_file_with_the_same_bits,
+                                        unit_folder_begin, unit_folder_end),
+        cmocka_unit_test_setup_teardown(constants_of_a_file_become_base64, unit_folder_begin,
+                                        unit_folder_end),
+        cmocka_unit_test_setup_teardown(a_limit_of_the_text_is_kept, unit_folder_begin,
+                                        unit_folder_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
