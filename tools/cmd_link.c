@@ -85,30 +85,32 @@ static bool reads_inputs(const permalink *link) {
     return qdq_has_word("run compare", link->command);
 }
 
-// Returns the fragment of a graph and its inputs (NULL: filled). NULL with `err` set.
+// Returns the fragment of a graph and its inputs (NULL: filled). NULL with `err` set, or without if
+// no reader takes its text.
 static char *fragment_of(permalink *link, const char *graph, const char *inputs, qdq_error *err) {
     if (reads_inputs(link) && !inputs && !*link->fill) memcpy(link->fill, "1", 2);
     link->graph = span_of(graph);
     link->inputs = span_of(inputs);
     char *text = permalink_write(link);
-    char *fragment = text ? fragment_write(text, err) : NULL;
+    bool readable = text && strlen(text) <= LINK_TEXT_LIMIT;
+    char *fragment = readable ? fragment_write(text, err) : NULL;
     if (!text && err->status == QDQ_OK) err->status = QDQ_ERR_MEMORY;
     free(text);
     return fragment;
 }
 
 static bool fits(const char *base, const char *fragment) {
-    return strlen(base) + 1 + strlen(fragment) <= LINK_BUDGET;
+    return fragment && strlen(base) + 1 + strlen(fragment) <= LINK_BUDGET;
 }
 
 // Returns a fragment that fits: of all, or with as many constants as fit, the small ones first.
-// NULL with `err` set.
+// NULL with `err` set, or without as fragment_of.
 static char *fitting_fragment(permalink *link, const char *base, const content *c, qdq_error *err) {
-    static const size_t sizes[] = {SIZE_MAX - 1, 4096, 1024, 256, 64, 24, 8};
+    static const size_t sizes[] = {SIZE_MAX - 1, 16384, 4096, 1024, 256, 64, 24, 8};
     char *found = NULL;
     if (!structure_needs_file(c->graph)) found = fragment_of(link, c->graph, c->inputs, err);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        if (err->status != QDQ_OK || (found && fits(base, found))) return found;
+        if (err->status != QDQ_OK || fits(base, found)) return found;
         free(found);
         char *graph = structure_without(c->graph, sizes[i], &link->left_out);
         found = graph ? fragment_of(link, graph, NULL, err) : NULL;
@@ -130,6 +132,15 @@ static void tell_left_out(const permalink *link, bool inputs) {
                 LINK_BUDGET, link->fill);
 }
 
+static int tell_too_long(const char *base, const char *fragment) {
+    size_t takes = fragment ? strlen(base) + 1 + strlen(fragment) : (size_t)LINK_TEXT_LIMIT + 1;
+    return tell_failure(QDQ_ERR_LIMIT,
+                        "the structure of the graph takes %s%zu characters in a link, wanted at "
+                        "most %d; --until NODE ends a model earlier",
+                        fragment ? "" : "at least ", takes,
+                        fragment ? LINK_BUDGET : LINK_TEXT_LIMIT);
+}
+
 int run_link(const options *opt) {
     const link_options *own = opt->own;
     const char *base = own->base ? own->base : LINK_PAGE;
@@ -143,11 +154,7 @@ int run_link(const options *opt) {
     if (code == EXIT_OK) code = take_content(opt, &c);
     char *fragment = code == EXIT_OK ? fitting_fragment(&link, base, &c, &err) : NULL;
     if (code == EXIT_OK && err.status != QDQ_OK) code = report_error(&err);
-    if (code == EXIT_OK && !fits(base, fragment))
-        code = tell_failure(QDQ_ERR_LIMIT,
-                            "the structure of the graph takes %zu characters in a link, wanted at "
-                            "most %d; --until NODE ends a model earlier",
-                            strlen(base) + 1 + strlen(fragment), LINK_BUDGET);
+    if (code == EXIT_OK && !fits(base, fragment)) code = tell_too_long(base, fragment);
     if (code == EXIT_OK) {
         tell_left_out(&link, c.inputs != NULL);
         printf("%s#%s\n", base, fragment);

@@ -44,7 +44,7 @@ static int write_graph(json_span text, const char *out, const options *opt) {
     int code;
     qdq_error err = {0};
     qdq_graph *graph = read_graph(text, "the graph of the link", opt, &code);
-    if (graph && qdq_graph_write(graph, out, &err) != QDQ_OK) code = report_error(&err);
+    if (graph && qdq_graph_write_whole(graph, out, 0, &err) != QDQ_OK) code = report_error(&err);
     qdq_graph_destroy(graph);
     return code;
 }

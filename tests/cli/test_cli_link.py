@@ -74,6 +74,16 @@ class Link(LinkCase):
         self.assertEqual(opened["words"], ["run", "g.json", "-i", "g.inputs.safetensors"])
         self.assertEqual(read_safetensors(self.folder / "g.inputs.safetensors")["x"], x)
 
+    def test_texts_that_no_reader_takes_are_not_written(self):
+        """A million zeros deflate to little, and their base64 is too long before."""
+        part = constant("w", "int8", [786300], [])
+        part["base64"] = base64.b64encode(bytes(786300)).decode()
+        del part["data"]
+        self.write("g.json", graph([node("Dequantize", "d", "w", scales=0.5)], [], constants=[part], outputs={"y": "d"}))
+        made = self.qdq("link", "g.json")
+        self.assertIn("1 constants do not fit", made.err)
+        self.qdq("open", made.out.strip(), "-o", "s.json")
+
     def test_large_constants_are_left_out(self):
         chosen = random.Random(1)
         values = [chosen.random() for _ in range(4096)]
@@ -90,6 +100,24 @@ class Link(LinkCase):
         self.assertEqual([one["name"] for one in text["inputs"]], ["x", "w"])
         self.assertEqual([one["name"] for one in text["constants"]], ["s"])
         self.qdq("run", "s.json", "--fill", "1")
+
+    def test_a_large_constant_is_in_the_link(self):
+        """Beyond 4,096 elements as base64, which deflates to what fits."""
+        values = [(i * i >> 4) % 4 for i in range(128 * 64)]
+        part = constant("w", "int8", [128, 64], [])
+        part["base64"] = base64.b64encode(bytes(values)).decode()
+        del part["data"]
+        nodes = [node("Dequantize", "d", "w", scales=0.5), {"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "d"}}]
+        self.write("g.json", graph(nodes, [value("x", shape=(2, 128), dtype="bfloat16")], constants=[part], outputs={"y": "m"}))
+        made = self.qdq("link", "g.json", "--fill", "3")
+        self.assertEqual(made.err, "")
+        self.assertLessEqual(len(made.out), BUDGET)
+        self.assertEqual(text_of(made.out)["graph"]["constants"], [part])
+        opened = self.json("open", made.out.strip(), "-o", "s.json")["words"]
+        self.assertFalse((self.folder / "s.safetensors").exists())
+        for words, file in ((["run", "g.json", "--fill", "3"], "a"), (opened, "b")):
+            self.qdq(*words, "-o", f"{file}.safetensors")
+        self.assertEqual(*[(self.folder / f"{file}.safetensors").read_bytes() for file in "ab"])
 
     def test_a_structure_that_is_too_long_is_refused(self):
         nodes = [quantize(f"{i * 2654435761 % 2 ** 32:x}" * 5, "x", scales=0.5) for i in range(1000)]

@@ -11,6 +11,7 @@
 #include "runtime/base/base64.h"
 #include "tools/common.h"
 #include "tools/io/zip/byte_source.h"
+#include "tools/link/fragment.h"
 #include "tools/link/json_span.h"
 
 //---- Texts of graphs --------------------------------------------------------
@@ -44,7 +45,13 @@ char *structure_text(const qdq_graph *graph, qdq_error *err) {
     size_t bytes;
     if (!open_folder(folder, sizeof folder, err)) return NULL;
     snprintf(path, sizeof path, "%s/graph.json", folder);
-    if (qdq_graph_write(graph, path, err) == QDQ_OK) text = read_bytes(path, &bytes, err);
+    qdq_error own = {0};
+    qdq_status status = qdq_graph_write_whole(graph, path, LINK_TEXT_LIMIT, &own);
+    if (status == QDQ_ERR_LIMIT)
+        status = qdq_graph_write(graph, path, err);
+    else if (status != QDQ_OK)
+        *err = own;
+    if (status == QDQ_OK) text = read_bytes(path, &bytes, err);
     (void)unlink(path);
     snprintf(path, sizeof path, "%s/graph.safetensors", folder);
     (void)unlink(path);
@@ -97,7 +104,8 @@ typedef struct parts {
 } parts;
 
 static bool is_data(json_span key) {
-    return json_is(key, "data") || json_is(key, "file") || json_is(key, "tensor");
+    return json_is(key, "data") || json_is(key, "base64") || json_is(key, "file") ||
+           json_is(key, "tensor");
 }
 
 // Returns the characters of a constant's elements; SIZE_MAX if a file has them.
@@ -106,7 +114,8 @@ static size_t size_of(json_span constant) {
     json_member member;
     while (json_next(&at, &member)) {
         if (json_is(member.key, "file")) return SIZE_MAX;
-        if (json_is(member.key, "data")) return member.value.length;
+        if (json_is(member.key, "data") || json_is(member.key, "base64"))
+            return member.value.length;
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <qdq/graph.h>
 
 // Returns the text of a graph file without white space, from malloc. NULL with `err` set. Constants
-// of more than 4096 elements are only named in it.
+// of more than 4096 elements are base64, or only named if they take more than LINK_TEXT_LIMIT.
 char *structure_text(const qdq_graph *graph, qdq_error *err);
 
 // Returns the inputs of a plan, with these elements, as a .safetensors file in base64url with
