@@ -9,6 +9,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/link/fragment.h"
+#include "tools/link/link_arrays.h"
 #include "tools/link/permalink.h"
 #include "tools/link/structure.h"
 #include "tools/options.h"
@@ -18,9 +19,9 @@
 
 #define LINK_PAGE "qdq.html"
 
-// The texts of a graph and its inputs; `inputs` is NULL without -i.
+// The texts of a graph, its inputs (NULL without -i) and results (NULL without --got).
 typedef struct content {
-    char *graph, *inputs;
+    char *graph, *inputs, *got;
 } content;
 
 //---- Options ----------------------------------------------------------------
@@ -41,15 +42,22 @@ static bool copy_word(const char *option, const char *word, char *out, size_t ca
 static int take_words(const options *opt, permalink *link) {
     const link_options *own = opt->own;
     size_t seed;
-    const char *command = own->command ? own->command : opt->targets ? "compare" : "run";
-    if (!qdq_has_word("run check compare plan", command))
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--command is '%s', wanted run, check, compare or plan", command);
-    bool compares = strcmp(command, "compare") == 0;
+    const char *command = own->command      ? own->command
+                          : opt->targets    ? "compare"
+                          : own->gots.count ? "explain"
+                                            : "run";
+    if (!qdq_has_word(LINK_COMMANDS, command))
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--command is '%s', wanted run, check, compare, explain, bisect or plan", command);
+    if ((strcmp(command, "explain") == 0) != (own->gots.count > 0))
+        return tell_misuse("link", own->gots.count ? "%s takes no --got" : "%s needs --got",
+                           command);
+    bool compares = qdq_has_word("compare bisect", command);
     if (compares ? opt->load.target != NULL : opt->targets != NULL)
         return tell_misuse("link", "%s takes %s", command, compares ? "--targets" : "--target");
-    if (opt->compile.fast && strcmp(command, "check") == 0)
-        return tell_misuse("link", "check takes no --fast");
+    if (opt->compile.fast && qdq_has_word("check explain bisect", command))
+        return tell_misuse("link", "%s takes no --fast", command);
     if (!options_number("fill", opt->fill, 0, 0, &seed)) return EXIT_USAGE;
     if (!copy_word("command", command, link->command, sizeof link->command) ||
         !copy_word("target", opt->load.target, link->target, sizeof link->target) ||
@@ -61,6 +69,20 @@ static int take_words(const options *opt, permalink *link) {
 }
 
 //---- The graph and its inputs -----------------------------------------------
+
+// Takes the graph, and the arrays of -i and --got as they are: explain reads them by their names.
+static int take_explained(const options *opt, content *out) {
+    const link_options *own = opt->own;
+    session s;
+    qdq_error err = {0};
+    int code = session_load(&s, opt);
+    if (code == EXIT_OK) code = check_to_write(s.graph, false);
+    if (code == EXIT_OK) out->got = link_arrays(&own->gots, &err);
+    if (out->got && opt->inputs.count) out->inputs = link_arrays(&opt->inputs, &err);
+    if (code == EXIT_OK && err.status == QDQ_OK) out->graph = structure_text(s.graph, &err);
+    session_close(&s);
+    return err.status == QDQ_OK ? code : report_error(&err);
+}
 
 static int take_content(const options *opt, content *out) {
     session s;
@@ -82,7 +104,7 @@ static int take_content(const options *opt, content *out) {
 static json_span span_of(const char *text) { return (json_span){text, text ? strlen(text) : 0}; }
 
 static bool reads_inputs(const permalink *link) {
-    return qdq_has_word("run compare", link->command);
+    return qdq_has_word("run compare bisect", link->command);
 }
 
 // Returns the fragment of a graph and its inputs (NULL: filled). NULL with `err` set, or without if
@@ -132,29 +154,42 @@ static void tell_left_out(const permalink *link, bool inputs) {
                 LINK_BUDGET, link->fill);
 }
 
-static int tell_too_long(const char *base, const char *fragment) {
+// Returns the fragment of an explanation, of which nothing can be left out. NULL as fragment_of.
+static char *explain_fragment(permalink *link, const content *c, qdq_error *err) {
+    link->got = span_of(c->got);
+    return structure_needs_file(c->graph) ? NULL : fragment_of(link, c->graph, c->inputs, err);
+}
+
+static int tell_too_long(const permalink *link, const char *base, const char *fragment) {
+    bool explains = link->got.length > 0;
     size_t takes = fragment ? strlen(base) + 1 + strlen(fragment) : (size_t)LINK_TEXT_LIMIT + 1;
     return tell_failure(QDQ_ERR_LIMIT,
-                        "the structure of the graph takes %s%zu characters in a link, wanted at "
-                        "most %d; --until NODE ends a model earlier",
+                        "the %s of the graph take%s %s%zu characters in a link, wanted at most %d; "
+                        "%s",
+                        explains ? "nodes, inputs and results" : "structure", explains ? "" : "s",
                         fragment ? "" : "at least ", takes,
-                        fragment ? LINK_BUDGET : LINK_TEXT_LIMIT);
+                        fragment ? LINK_BUDGET : LINK_TEXT_LIMIT,
+                        explains ? "`qdq explain -o` cuts out the node that differs"
+                                 : "--until NODE ends a model earlier");
 }
 
 int run_link(const options *opt) {
     const link_options *own = opt->own;
     const char *base = own->base ? own->base : LINK_PAGE;
     permalink link = {0};
-    content c = {NULL, NULL};
+    content c = {NULL, NULL, NULL};
     qdq_error err = {0};
     if (strpbrk(base, "# \t\r\n"))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--base has a space or a #, wanted the address of the page");
     int code = take_words(opt, &link);
-    if (code == EXIT_OK) code = take_content(opt, &c);
-    char *fragment = code == EXIT_OK ? fitting_fragment(&link, base, &c, &err) : NULL;
+    bool explains = strcmp(link.command, "explain") == 0;
+    if (code == EXIT_OK) code = explains ? take_explained(opt, &c) : take_content(opt, &c);
+    char *fragment = code != EXIT_OK ? NULL
+                     : explains      ? explain_fragment(&link, &c, &err)
+                                     : fitting_fragment(&link, base, &c, &err);
     if (code == EXIT_OK && err.status != QDQ_OK) code = report_error(&err);
-    if (code == EXIT_OK && !fits(base, fragment)) code = tell_too_long(base, fragment);
+    if (code == EXIT_OK && !fits(base, fragment)) code = tell_too_long(&link, base, fragment);
     if (code == EXIT_OK) {
         tell_left_out(&link, c.inputs != NULL);
         printf("%s#%s\n", base, fragment);
@@ -162,5 +197,6 @@ int run_link(const options *opt) {
     free(fragment);
     free(c.graph);
     free(c.inputs);
+    free(c.got);
     return code;
 }

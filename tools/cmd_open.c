@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/base64.h"
+#include "runtime/base/words.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -17,7 +18,13 @@
 #include "tools/options.h"
 #include "tools/shell_word.h"
 
-enum { MOST_WORDS = 12, PATH_BYTES = 4200 };
+enum { MOST_WORDS = 14, PATH_BYTES = 4200 };
+
+// The files to write; "": none.
+typedef struct link_files {
+    const char *graph;
+    char inputs[PATH_BYTES], got[PATH_BYTES];
+} link_files;
 
 // The words of a command.
 typedef struct word_list {
@@ -49,15 +56,16 @@ static int write_graph(json_span text, const char *out, const options *opt) {
     return code;
 }
 
-// Writes the inputs to a .safetensors file and opens it.
-static int write_inputs(json_span text, const char *out) {
+// Writes tensors of the link to a .safetensors file and opens it; without a name there are none.
+static int write_tensors(json_span text, const char *out) {
     qdq_error err = {0};
+    if (!*out) return EXIT_OK;
     unsigned char *bytes = malloc(text.length);
     size_t count = bytes ? qdq_base64_decode("-_", text.at + 1, text.length - 2, bytes) : 0;
     if (bytes && (count == SIZE_MAX || count < 2))
-        (void)source_fail(&err, QDQ_ERR_PARSE, "the inputs of the link are not in base64url");
+        (void)source_fail(&err, QDQ_ERR_PARSE, "the tensors of the link are not in base64url");
     else if (!bytes)
-        (void)source_fail(&err, QDQ_ERR_MEMORY, "no memory for the inputs");
+        (void)source_fail(&err, QDQ_ERR_MEMORY, "no memory for the tensors");
     else
         (void)replace_file(out, bytes, 1, bytes + 1, count - 1, &err);
     free(bytes);
@@ -74,15 +82,16 @@ static void add(word_list *list, const char *option, const char *word) {
     list->words[list->count++] = word;
 }
 
-static word_list words_of(const permalink *link, const char *graph, const char *inputs) {
+static word_list words_of(const permalink *link, const link_files *files) {
     word_list list = {.count = 0};
-    bool reads = strcmp(link->command, "run") == 0 || strcmp(link->command, "compare") == 0;
+    bool reads = qdq_has_word("run compare explain bisect", link->command);
     add(&list, "", link->command);
-    add(&list, "", graph);
+    add(&list, "", files->graph);
     add(&list, "--target", link->target);
     add(&list, "--targets", link->targets);
     add(&list, "", link->fast ? "--fast" : "");
-    if (reads) add(&list, "-i", inputs);
+    add(&list, "--got", files->got);
+    if (reads) add(&list, "-i", files->inputs);
     if (reads) add(&list, "--fill", link->fill);
     return list;
 }
@@ -101,12 +110,12 @@ static void tell_words(const permalink *link, const word_list *list) {
     putchar('\n');
 }
 
-static void json_words(const permalink *link, const word_list *list, const char *graph,
-                       const char *inputs) {
+static void json_words(const permalink *link, const word_list *list, const link_files *files) {
     qdq_json json;
     json_begin(&json);
-    json_string_key(&json, "graph", graph);
-    json_string_key(&json, "inputs", *inputs ? inputs : NULL);
+    json_string_key(&json, "graph", files->graph);
+    json_string_key(&json, "inputs", *files->inputs ? files->inputs : NULL);
+    json_string_key(&json, "got", *files->got ? files->got : NULL);
     json_uint_key(&json, "left_out", link->left_out);
     qdq_json_key(&json, "words");
     qdq_json_begin_line(&json);
@@ -115,37 +124,44 @@ static void json_words(const permalink *link, const word_list *list, const char 
     json_end(&json);
 }
 
-// Sets `inputs` to STEM.inputs.safetensors for a graph in STEM.json; "" if the link has none.
-static int name_inputs(const permalink *link, const char *graph, char inputs[PATH_BYTES]) {
-    *inputs = '\0';
-    if (!link->inputs.length) return EXIT_OK;
+// Sets `out` to STEM.KIND.safetensors for a graph in STEM.json; "" if the link has no such tensors.
+static int name_tensors(json_span tensors, const char *graph, const char *kind,
+                        char out[PATH_BYTES]) {
+    *out = '\0';
+    if (!tensors.length) return EXIT_OK;
     int stem = (int)(strlen(graph) - (has_ending(graph, ".json") ? strlen(".json") : 0));
-    if (snprintf(inputs, PATH_BYTES, "%.*s.inputs.safetensors", stem, graph) >= PATH_BYTES)
+    if (snprintf(out, PATH_BYTES, "%.*s.%s.safetensors", stem, graph, kind) >= PATH_BYTES)
         return tell_failure(QDQ_ERR_ARGUMENT, "the name after -o is too long");
-    return place_check(inputs);
+    return place_check(out);
+}
+
+static int write_files(const permalink *link, link_files *files, const options *opt) {
+    int code = name_tensors(link->inputs, files->graph, "inputs", files->inputs);
+    if (code == EXIT_OK) code = name_tensors(link->got, files->graph, "got", files->got);
+    if (code == EXIT_OK) code = write_graph(link->graph, files->graph, opt);
+    if (code == EXIT_OK) code = write_tensors(link->inputs, files->inputs);
+    return code == EXIT_OK ? write_tensors(link->got, files->got) : code;
 }
 
 int run_open(const options *opt) {
     permalink link;
-    char inputs[PATH_BYTES];
+    link_files files;
     qdq_error err = {0};
     if (opt->outputs.count != 1)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%zu files are given with -o, wanted one: -o OUT.json",
                             opt->outputs.count);
-    const char *graph = opt->outputs.items[0];
+    files.graph = opt->outputs.items[0];
     char *text = fragment_read(opt->operands.items[0], &err);
     if (!text || !permalink_read(text, &link, &err)) {
         free(text);
         return report_error(&err);
     }
-    int code = name_inputs(&link, graph, inputs);
-    if (code == EXIT_OK) code = write_graph(link.graph, graph, opt);
-    if (code == EXIT_OK && *inputs) code = write_inputs(link.inputs, inputs);
+    int code = write_files(&link, &files, opt);
     if (code == EXIT_OK) {
-        word_list list = words_of(&link, graph, inputs);
+        word_list list = words_of(&link, &files);
         if (opt->json)
-            json_words(&link, &list, graph, inputs);
+            json_words(&link, &list, &files);
         else
             tell_words(&link, &list);
     }

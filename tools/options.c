@@ -86,7 +86,8 @@ static const option_row rows[] = {
         "the file to write: an ONNX model if it ends in .onnx, else a graph file, whose large "
         "constants go to a .safetensors file in the same folder"),
     ROW("output", 'o', "FILE", LIST, outputs, " open ",
-        "the graph file to write; inputs go to FILE.inputs.safetensors, without .json in FILE"),
+        "the graph file to write; inputs go to FILE.inputs.safetensors, results to "
+        "FILE.got.safetensors, without .json in FILE"),
     ROW("output", 'o', "FILE", LIST, outputs, " calibrate compare ",
         "the state to write, of the samples of --data"),
     ROW("output", 'o', "FILE", LIST, outputs, " merge ",
@@ -187,7 +188,11 @@ static const option_row rows[] = {
         "exit 1 if the fingerprint differs, and name the parts that differ"),
     OWN(link, "base", 0, "URL", TEXT, base, "the address of the page (qdq.html)"),
     OWN(link, "command", 0, "NAME", TEXT, command,
-        "what the page runs: run, check, compare or plan (--targets: compare; else run)"),
+        "what the page runs: run, check, compare, explain, bisect or plan (--targets: compare; "
+        "--got: "
+        "explain; else run)"),
+    OWN(link, "got", 0, "[NAME=]FILE", FILES, gots,
+        "explain: the results of the device, by the names of values: .npz, .npy or .safetensors"),
     OWN(mend, "allow-lossy", 0, NULL, FLAG, allow_lossy, "also write changes that change numbers"),
     OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),

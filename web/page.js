@@ -8,8 +8,9 @@ const GRAPHS = /\.(onnx|json)$/i, TENSORS = /\.(safetensors|npy|npz)$/i;
 const MOST_BYTES = 1 << 30; // of a file of ?url=
 const COMMANDS = { // what a command takes
   check: { targets: true, html: true },
-  compare: { targets: true, inputs: true, html: true },
+  compare: { targets: true, several: true, inputs: true, html: true },
   explain: { targets: true, inputs: true, got: true, html: true },
+  bisect: { targets: true, several: true, inputs: true },
   plan: { targets: true, html: true },
   run: { targets: true, inputs: true },
   inspect: {},
@@ -67,22 +68,21 @@ function showForm() {
   $("fill-label").hidden = !takes.inputs || $("inputs").value !== "" || takes.got;
   $("got-label").hidden = !takes.got;
   $("run").disabled = !$("graph").value;
-  $("link").disabled = !$("graph").value || !["run", "check", "compare", "plan"].includes($("command").value);
+  $("link").disabled = !$("graph").value || $("command").value === "inspect";
 }
 
 // The words behind `qdq COMMAND GRAPH` that the form asks for.
 function formWords(command) {
   const takes = COMMANDS[command], words = [], targets = $("targets").value.replace(/\s/g, "");
-  if (takes.targets && targets) words.push(command === "compare" ? "--targets" : "--target", targets);
-  if (takes.got) words.push("--got", $("got").value);
-  if (takes.inputs && $("inputs").value) words.push("-i", inputWord());
+  if (takes.targets && targets) words.push(takes.several ? "--targets" : "--target", targets);
+  if (takes.got) words.push("--got", named($("got").value));
+  if (takes.inputs && $("inputs").value) words.push("-i", named($("inputs").value));
   else if (takes.inputs && !takes.got) words.push("--fill", $("fill").value || "1");
   return words;
 }
 
 // An array of an .npy file has the name of the file.
-function inputWord() {
-  const name = $("inputs").value;
+function named(name) {
   return /\.npy$/i.test(name) ? `${name.replace(/\.npy$/i, "")}=${name}` : name;
 }
 
@@ -173,6 +173,7 @@ async function openLink(fragment) {
   const after = (option) => (words.includes(option) ? words[words.indexOf(option) + 1] : "");
   $("targets").value = after("--targets") || after("--target");
   $("inputs").value = after("-i");
+  $("got").value = after("--got");
   if (after("--fill")) $("fill").value = after("--fill");
   showForm();
   opened = words;

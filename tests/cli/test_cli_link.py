@@ -7,7 +7,7 @@ import json
 import random
 import zlib
 
-from harness import Case, constant, graph, main, models, node, quantize, read_safetensors, safetensors_bytes, tensor, value
+from harness import Case, Tensor, constant, graph, main, models, node, quantize, read_safetensors, safetensors_bytes, tensor, value
 
 PAIR = graph([quantize("q", scales=0.5, zps=3), node("Dequantize", "back", "q", scales=0.5, zps=3)],
              outputs={"codes": "q", "restored": "back"}, name="pair", target="core")
@@ -50,7 +50,7 @@ class Link(LinkCase):
         out = self.qdq("open", link, "-o", "it's.json").out
         self.assertEqual(out, "qdq compare 'it'\\''s.json' --targets core,onnx --fast --fill 7\n")
         self.assertEqual(self.json("open", link.partition("#")[2], "-o", "b.json"), {
-            "version": 1, "graph": "b.json", "inputs": None, "left_out": 0,
+            "version": 1, "graph": "b.json", "inputs": None, "got": None, "left_out": 0,
             "words": ["compare", "b.json", "--targets", "core,onnx", "--fast", "--fill", "7"]})
         self.assertEqual((self.folder / "it's.json").read_bytes(), (self.folder / "b.json").read_bytes())
 
@@ -83,6 +83,56 @@ class Link(LinkCase):
         made = self.qdq("link", "g.json")
         self.assertIn("1 constants do not fit", made.err)
         self.qdq("open", made.out.strip(), "-o", "s.json")
+
+    def write_results(self, target):
+        """The elements 0.3 * (k + 0.5), ties of `codes`, and the results of a target for them."""
+        self.write("t.json", graph([quantize("q", scales=0.3, zps=3, dtype="int8")], [value("x", "float32", (2, 4))], {"codes": "q"}))
+        ties = [0.3 * (k + 0.5) for k in (0, 1, 2, 3, 4, 5, 6, 8)]
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [2, 4], ties)}))
+        self.qdq("run", "t.json", "-i", "x.safetensors", "-t", target, "-o", "got.safetensors", "-o", "codes=codes.npy")
+
+    def test_an_explanation_opens_as_it_was(self):
+        """The results of one target, explained by another."""
+        self.write_results("onednn")
+        for more in (["-i", "x.safetensors", "--got", "got.safetensors"], ["--got", "codes=codes.npy", "--got", "x.safetensors"]):
+            wanted = self.qdq("explain", "t.json", "-t", "onnx", *more, code=1)
+            self.assertIn("cause: zero-point order at node 'q'", wanted.out)
+            link = self.link("t.json", "-t", "onnx", *more)
+            self.assertEqual(text_of(link)["command"], "explain")
+            opened = self.json("open", link, "-o", "g.json")
+            inputs = ["-i", "g.inputs.safetensors"] if "-i" in more else []
+            self.assertEqual(opened["words"], ["explain", "g.json", "--target", "onnx", "--got", "g.got.safetensors", *inputs])
+            self.assertEqual((opened["got"], opened["inputs"]), ("g.got.safetensors", inputs[1] if inputs else None))
+            again = self.qdq(*opened["words"], code=1)
+            self.assertEqual(again.out.rpartition("reproduce:")[0], wanted.out.rpartition("reproduce:")[0])
+
+    def test_two_targets_are_explained(self):
+        self.write_results("onednn")
+        words = ["--targets", "onnx,onednn", "-i", "x.safetensors"]
+        opened = self.json("open", self.link("t.json", "--command", "bisect", *words), "-o", "g.json")["words"]
+        self.assertEqual(opened, ["bisect", "g.json", "--targets", "onnx,onednn", "-i", "g.inputs.safetensors"])
+        first, second = (self.qdq(*one, code=1).out.rpartition("reproduce:")[0] for one in (opened, ["bisect", "t.json", *words]))
+        self.assertEqual(first, second)
+        self.assertIn("cause: zero-point order", first)
+
+    def test_an_explanation_is_in_the_link_as_a_whole(self):
+        self.write_results("onnx")
+        self.write("large.safetensors", safetensors_bytes({"codes": Tensor("int8", [2, 4], bytes(8)),
+                                                           "q": Tensor("int8", [100, 120], random.Random(3).randbytes(12000))}))
+        for words, code, text in [
+            (["--command", "explain"], 2, "explain needs --got"),
+            (["--command", "run", "--got", "got.safetensors"], 2, "run takes no --got"),
+            (["--targets", "core,onnx", "--got", "got.safetensors"], 2, "compare takes no --got"),
+            (["--got", "got.safetensors", "--fast"], 2, "explain takes no --fast"),
+            (["--got", "codes.npy"], 2, "codes.npy: has an array without a name, wanted NAME=FILE"),
+            (["--got", "got.safetensors", "--got", "got.safetensors"], 2, "got.safetensors: 'codes' is given twice"),
+            (["--got", "q=got.safetensors#y"], 3, "got.safetensors: has no array 'y'"),
+            (["--got", "none.npz"], 3, "none.npz: "),
+            (["--got", "large.safetensors"], 5, "the nodes, inputs and results of the graph take "),
+        ]:
+            self.assertIn(text, self.qdq("link", "t.json", *words, code=code).err)
+        self.write("too_large.safetensors", safetensors_bytes({"q": Tensor("int8", [1 << 21], bytes(1 << 21))}))
+        self.assertIn("'q' is too large for a link", self.qdq("link", "t.json", "--got", "too_large.safetensors", code=5).err)
 
     def test_large_constants_are_left_out(self):
         chosen = random.Random(1)
@@ -126,7 +176,7 @@ class Link(LinkCase):
 
     def test_wrong_options_are_refused(self):
         for words, code, text in [
-            (["--command", "bench"], 2, "wanted run, check, compare or plan"),
+            (["--command", "bench"], 2, "wanted run, check, compare, explain, bisect or plan"),
             (["--command", "compare", "-t", "ort"], 2, "compare takes --targets"),
             (["--targets", "core,$(id)"], 2, "wanted letters, digits"),
             (["-t", "--help"], 2, "wanted letters, digits"),
@@ -170,7 +220,7 @@ class Hostile(LinkCase):
             self.refuse(link_of({**self.good(), key: wrong}), "is unknown, given twice or has a wrong value")
         twice = json.dumps(self.good(), separators=(",", ":"))[:-1] + ',"command":"plan"}'
         self.refuse(link_of(twice.encode()), "given twice")
-        for wrong in (self.good(command="bench"), self.good(fill="x"), {"format": "qdq-link/1", "command": "run"}):
+        for wrong in (self.good(command="bench"), self.good(fill="x"), self.good(command="explain"), self.good(got="AA"), {"format": "qdq-link/1", "command": "run"}):
             self.refuse(link_of(wrong), "the link has no graph, no command")
         self.refuse(link_of(json.dumps(self.good(), separators=(",", ":")).encode() + b"x"), "behind its end")
 

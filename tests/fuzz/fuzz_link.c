@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (permalink_read(text, &link, &err)) {
         check_span(text, link.graph);
         check_span(text, link.inputs);
+        check_span(text, link.got);
     } else if (err.status == QDQ_OK) {
         abort();
     }

@@ -94,6 +94,7 @@ def state_files():
 def link_files():
     head = b'{"format":"qdq-link/1","command":"compare"'
     yield "all", head + b',"target":"ort","targets":"a,b","fill":"1","fast":true,"left_out":2,"graph":{"a":["}",1]},"inputs":"AA"}'
+    yield "explain", b'{"format":"qdq-link/1","command":"explain","graph":{},"got":"AA"}'
     yield "graph", head + b',"graph":{"name":"\\"{"}}'
 
 

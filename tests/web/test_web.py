@@ -11,6 +11,7 @@ skipped where there is none.
 import functools
 import http.server
 import json
+import struct
 import subprocess
 import sys
 import tempfile
@@ -191,6 +192,37 @@ class Page(unittest.TestCase):
         self.browser.click("#link")
         self.wait("a link of")
         self.assertEqual(self.text("output"), self.link("chain_mixed", "--fill", "1"))
+
+    def test_an_explanation_has_a_link(self):
+        """The results of one target, explained by another: the page's link is the tool's, and opens as it was."""
+        document = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [8]}],
+                    "nodes": [{"op": "Quantize", "name": "q", "inputs": {"x": "x"}, "attrs": {"scales": 0.3, "zps": 3, "dtype": "int8"}}],
+                    "outputs": [{"name": "codes", "value": "q"}]}
+        (self.folder / "graph.json").write_text(json.dumps(document))
+        ties = struct.pack("<8f", *(0.3 * (k + 0.5) for k in range(8)))
+        header = json.dumps({"x": {"dtype": "F32", "shape": [8], "data_offsets": [0, 32]}}).encode()
+        (self.folder / "x.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + ties)
+        names = ["graph.json", "got.safetensors", "x.safetensors"]
+        ran = native(["run", "graph.json", "-i", "x.safetensors", "-t", "onednn", "-o", "got.safetensors"], self.folder)
+        self.assertEqual(ran["code"], 0, ran)
+        self.go(self.server.at + "?" + "&".join(f"url=more/{name}" for name in names))
+        self.wait("ready")
+        self.browser.run("""for (const [id, value] of Object.entries(arguments[0])) {
+            document.getElementById(id).value = value;
+            document.getElementById("form").dispatchEvent(new Event("change"));
+        }""", {"command": "explain", "targets": "onnx", "got": "got.safetensors", "inputs": "x.safetensors"})
+        self.browser.click("#link")
+        self.wait("a link of")
+        words = ["graph.json", "--target", "onnx", "--got", "got.safetensors", "-i", "x.safetensors"]
+        link = native(["link", *words, "--base", self.server.at], self.folder)["out"].strip()
+        self.assertEqual(self.text("output"), link)
+        self.go(link)
+        self.wait("exit code 1")
+        wanted = native(["explain", *words], self.folder)["out"]
+        self.assertIn("cause: zero-point order at node", wanted)
+        shown, found = (text.partition("reproduce:")[0] for text in (self.text("output"), wanted))
+        self.assertEqual(shown, found)
+        self.assertEqual(self.browser.console(), [])
 
     def test_it_works_without_a_network(self):
         name = "tripy_per_channel_fractions"

@@ -49,6 +49,7 @@ char *permalink_write(const permalink *link) {
     if (link->left_out) fprintf(out, ",\"left_out\":%zu", link->left_out);
     write_span(out, "graph", link->graph);
     write_span(out, "inputs", link->inputs);
+    write_span(out, "got", link->got);
     fprintf(out, "}");
     if (fclose(out) == 0) return text;
     free(text);
@@ -80,6 +81,7 @@ static bool read_member(const json_member *m, permalink *out) {
         if (json_is(m->key, words[i].key)) return read_word(&words[i], m->value, out);
     if (json_is(m->key, "graph")) return read_span('{', m->value, &out->graph);
     if (json_is(m->key, "inputs")) return read_span('"', m->value, &out->inputs);
+    if (json_is(m->key, "got")) return read_span('"', m->value, &out->got);
     if (json_is(m->key, "fast")) {
         bool again = out->fast;
         out->fast = true;
@@ -121,11 +123,13 @@ bool permalink_read(const char *text, permalink *out, qdq_error *err) {
                           (int)printable(member.key), member.key.at);
         return false;
     }
+    bool explains = strcmp(out->command, "explain") == 0;
     if (at && !*at && out->graph.length && is_seed(out->fill) &&
-        qdq_has_word("run check compare plan", out->command))
+        qdq_has_word(LINK_COMMANDS, out->command) && explains == (out->got.length > 0))
         return true;
-    (void)source_fail(err, QDQ_ERR_PARSE,
-                      "the link has no graph, no command (run, check, compare or plan), or "
-                      "text behind its end");
+    (void)source_fail(
+        err, QDQ_ERR_PARSE,
+        "the link has no graph, no command (run, check, compare, explain, bisect or plan), "
+        "text behind its end, or results without explain");
     return false;
 }

@@ -7,15 +7,18 @@
 
 #include "tools/link/json_span.h"
 
+#define LINK_COMMANDS "run check compare explain bisect plan"
+
 typedef struct permalink {
-    char command[16];    // "run", "check", "compare" or "plan"
+    char command[16];    // "run", "check", "compare", "explain", "bisect" or "plan"
     char target[128];    // "": the graph's
-    char targets[1024];  // of compare; "": its default
+    char targets[1024];  // of compare and bisect; "": the default
     char fill[24];       // the seed of inputs that are not given; "": none
     bool fast;
     size_t left_out;   // constants of the graph that became inputs, which `fill` fills
     json_span graph;   // a graph file
     json_span inputs;  // a .safetensors file in base64url, quoted; length 0: none
+    json_span got;     // such a file with the results that explain explains; only of explain
 } permalink;
 
 // True if a name of a target, a list of names or a seed has only characters that links may have.

@@ -73,25 +73,33 @@ static char *quoted(const char *bytes, size_t count, qdq_error *err) {
     return text;
 }
 
-char *structure_of_inputs(const qdq_plan *plan, void *const *inputs, qdq_error *err) {
+char *structure_of_tensors(const qdq_tensor *tensors, size_t count, qdq_error *err) {
     char folder[4096], path[4200];
     char *bytes = NULL, *text = NULL;
-    size_t count = qdq_plan_input_count(plan), size = 0;
+    size_t size = 0;
+    if (!open_folder(folder, sizeof folder, err)) return NULL;
+    snprintf(path, sizeof path, "%s/tensors.safetensors", folder);
+    if (qdq_tensor_file_write(path, tensors, count, NULL, err) == QDQ_OK)
+        bytes = read_bytes(path, &size, err);
+    (void)unlink(path);
+    (void)rmdir(folder);
+    if (bytes) text = quoted(bytes, size, err);
+    free(bytes);
+    return text;
+}
+
+char *structure_of_inputs(const qdq_plan *plan, void *const *inputs, qdq_error *err) {
+    char *text = NULL;
+    size_t count = qdq_plan_input_count(plan);
     qdq_tensor *tensors = calloc(count + 1, sizeof *tensors);
     for (size_t i = 0; tensors && i < count; i++) {
         const qdq_tensor_info *info = qdq_plan_input(plan, i);
         tensors[i] = (qdq_tensor){info->name, info->dtype, info->shape, inputs[i]};
     }
-    if (!tensors) (void)source_fail(err, QDQ_ERR_MEMORY, "no memory for the inputs");
-    if (tensors && open_folder(folder, sizeof folder, err)) {
-        snprintf(path, sizeof path, "%s/inputs.safetensors", folder);
-        if (qdq_tensor_file_write(path, tensors, count, NULL, err) == QDQ_OK)
-            bytes = read_bytes(path, &size, err);
-        (void)unlink(path);
-        (void)rmdir(folder);
-    }
-    if (bytes) text = quoted(bytes, size, err);
-    free(bytes);
+    if (tensors)
+        text = structure_of_tensors(tensors, count, err);
+    else
+        (void)source_fail(err, QDQ_ERR_MEMORY, "no memory for the inputs");
     free(tensors);
     return text;
 }

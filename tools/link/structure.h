@@ -5,10 +5,15 @@
 
 #include <qdq/exec.h>
 #include <qdq/graph.h>
+#include <qdq/tensor_file.h>
 
 // Returns the text of a graph file without white space, from malloc. NULL with `err` set. Constants
 // of more than 4096 elements are base64, or only named if they take more than LINK_TEXT_LIMIT.
 char *structure_text(const qdq_graph *graph, qdq_error *err);
+
+// Returns tensors as a .safetensors file in base64url with quotes, from malloc. NULL with `err`
+// set.
+char *structure_of_tensors(const qdq_tensor *tensors, size_t count, qdq_error *err);
 
 // Returns the inputs of a plan, with these elements, as a .safetensors file in base64url with
 // quotes, from malloc. NULL with `err` set.
