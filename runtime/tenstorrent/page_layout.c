@@ -101,7 +101,7 @@ void qdq_page_layout_element(const qdq_page_layout *pages, const qdq_device_tens
                              uint64_t column, uint64_t *page, uint64_t *element) {
     uint64_t r = row % pages->page_height, c = column % pages->page_width;
     *page = row / pages->page_height * pages->pages_wide + column / pages->page_width;
-    *element = t->layout == QDQ_LAYOUT_TILE
-                   ? qdq_tile_shape_at(qdq_tile_shape_or_default(t->tile), r, c)
-                   : c;
+    *element = c;
+    if (t->layout == QDQ_LAYOUT_TILE)  // r and c are below the sides of a tile
+        *element = qdq_tile_shape_at(qdq_tile_shape_or_default(t->tile), (size_t)r, (size_t)c);
 }
