@@ -147,6 +147,24 @@ class Pages(unittest.TestCase):
         self.assertGreater(near, 0.4)
         self.assertTrue(5 < nodes < 200, nodes)
 
+    def test_boxes_have_their_scales(self):
+        """Of attributes, and of constants at a port; a computed scale has no number."""
+        part = {"name": "s", "dtype": "float32", "shape": [], "data": 0.02353}
+        per_channel = {"qtype": "per_channel", "axis": 1, "dtype": "int8"}
+        nodes = [*pair("a", "x", 0.125), {"op": "Quantize", "name": "b", "inputs": {"x": "x", "scale": "s"}, "attrs": {"dtype": "int8"}},
+                 {"op": "Quantize", "name": "c", "inputs": {"x": "x"}, "attrs": {"scales": [i + 1 for i in range(32)], **per_channel}},
+                 {"op": "Quantize", "name": "d", "inputs": {"x": "x", "scale": "t"}, "attrs": {"dtype": "int8"}}]
+        names = ("a.dq", "b", "c", "d")
+        document = {"format": "qdq/1", "inputs": [value("x"), value("t", ())], "constants": [part], "nodes": nodes,
+                    "outputs": [{"name": f"y{i}", "value": name} for i, name in enumerate(names)]}  # fmt: skip
+        (self.folder / "scales.json").write_text(json.dumps(document))
+        self.page("check", "scales")
+        script = ("return [...document.querySelectorAll('#graph-view .node:not(.io)')].map((e) => "
+                  "[e.querySelector('.name').textContent, e.querySelector('.scales')?.textContent || ''])")
+        shown = dict(self.browser.run(script))
+        self.assertEqual({name: shown[name] for name in ("a.q", *names)},
+                         {"a.q": "scale 0.125", "a.dq": "scale 0.125", "b": "scale 0.02353", "c": "32 scales", "d": ""})
+
     def test_the_legend_has_the_colours_of_the_boxes(self):
         self.page("check", "large", "--target", "all")
         look = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
@@ -261,7 +279,8 @@ class Pages(unittest.TestCase):
         self.browser.open(path)
         self.browser.settle()
         places = dict(self.browser.run("return [...document.querySelectorAll('#graph-view .node')].map((e) => "
-                                       "[e.querySelector('.name').textContent, e.getAttribute('transform').split(/[( ]/)[1]])"))  # fmt: skip
+                                       "[e.querySelector('title').textContent.split(/ \\(|: /)[0], "
+                                       "e.getAttribute('transform').split(/[( ]/)[1]])"))  # fmt: skip
         chain = ["x_quantized", "x_dequantized", "conv1_out", "relu1", "pool1"]
         self.assertEqual({places[name] for name in chain}, {places["x"]})
         line = self.browser.run("return document.querySelector('#profile .steps').getAttribute('d')")

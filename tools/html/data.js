@@ -97,6 +97,19 @@ function readGraph() {
   model.makers = makers;
 }
 
+const SCALED = {Quantize: "scale", Dequantize: "scale", Requantize: "out_scale"};
+
+// What a box says of its scales: "scale 0.02353" or "64 scales"; "" for other ops, and if a node computes them.
+function scaleText(node) {
+  const port = SCALED[node.op], input = node.inputs.find((one) => one.port === port);
+  const value = input ? model.values[input.id] : null;
+  const given = value ? value.constant && {count: value.shape.reduce((a, b) => a * b, 1), first: value.first} : node.attrs[`${port}s`];
+  if (!port || !given) return "";
+  const list = given.count ? given : {count: [given].flat().length, first: [given].flat()};
+  if (list.count > 1) return `${list.count} scales`;
+  return list.first ? `scale ${Number(Number(list.first[0]).toPrecision(4))}` : "";
+}
+
 //---- check ------------------------------------------------------------------
 
 function readFindings() {

@@ -230,12 +230,14 @@ class GraphView {
       `node s-${node.state.look}${node.io ? " io" : ""}${hit ? " hit" : ""}${node === this.chosen ? " chosen" : ""}`;
     const op = node.op || node.io || "not read", made = node.io ? node.value : model.values[node.outputs[0]];
     const shape = made && made.shape ? made.shape.join("×") : "";
-    const title = `${node.name}${node.op ? ` (${node.op})` : ""}: ${node.state.text}`;
+    const scale = scaleText(node);
+    const title = `${node.name}${node.op ? ` (${node.op})` : ""}${scale && `, ${scale}`}: ${node.state.text}`;
     return draw("g", {class: kind, transform: `translate(${node.x} ${node.y})`}, draw("title", {}, title),
       draw("rect", {width: BOX.width, height: BOX.height, rx: node.io ? 20 : 5}),
       draw("text", {class: "op", x: 10, y: 16}, shorten(op, 22)),
       op.length + shape.length < 20 && draw("text", {class: "shape", x: BOX.width - 8, y: 16, "text-anchor": "end"}, shape),
-      draw("text", {class: "name", x: 10, y: 32}, shorten(node.name, 22)));
+      draw("text", {class: "name", x: 10, y: 32}, shorten(node.name, scale ? 24 - scale.length : 22)),
+      scale && draw("text", {class: "scales", x: BOX.width - 8, y: 32, "text-anchor": "end"}, scale));
   }
 
   // From afar, rings show the chosen node and those found.
