@@ -4,7 +4,7 @@
 "use strict";
 
 const $ = (id) => document.getElementById(id);
-const GRAPHS = /\.(onnx|json)$/i, TENSORS = /\.(safetensors|npy|npz)$/i;
+const GRAPHS = /\.(onnx|tflite|json)$/i, TENSORS = /\.(safetensors|npy|npz)$/i;
 const MOST_BYTES = 1 << 30; // of a file of ?url=
 const COMMANDS = { // what a command takes
   check: { targets: true, html: true },

@@ -21,8 +21,9 @@ import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "html"))
+sys.path[:0] = [str(HERE.parent / "html"), str(HERE.parent / "cli")]
 import browser  # noqa: E402
+import tflite_file  # noqa: E402
 
 MODELS = HERE.parents[1] / "models"
 PAGE = QDQ = None
@@ -192,6 +193,18 @@ class Page(unittest.TestCase):
         self.browser.click("#link")
         self.wait("a link of")
         self.assertEqual(self.text("output"), self.link("chain_mixed", "--fill", "1"))
+
+    def test_a_model_of_tensorflow_lite_is_a_graph(self):
+        content = tflite_file.model([tflite_file.Tensor("x", "float32", [5]), tflite_file.Tensor("q", "uint8", [5], scale=0.25, zero_point=100)],
+                                    [tflite_file.Op("QUANTIZE", ["x"], ["q"])], ["x"], ["q"])  # fmt: skip
+        (self.folder / "m.tflite").write_bytes(content)
+        self.go(self.server.at + "?url=more/m.tflite")
+        self.wait("ready")
+        self.browser.run("document.getElementById('command').value = 'run';"
+                         "document.getElementById('form').dispatchEvent(new Event('change'))")
+        self.browser.click("#run")
+        self.wait("exit code 0")
+        self.assertEqual(self.text("output"), native(["run", "m.tflite", "--fill", "1"], self.folder)["out"])
 
     def test_an_explanation_has_a_link(self):
         """The results of one target, explained by another: the page's link is the tool's, and opens as it was."""
