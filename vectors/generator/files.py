@@ -25,12 +25,17 @@ def recordings():
     return [(one["backend"], one["bits"]) for one in contents]
 
 
+def agrees(got, wanted):
+    """True if a backend gave the bits of its row, possibly without some outputs that it lacks."""
+    return wanted is not None and wanted != "unknown" and all(wanted[output] == bits for output, bits in got.items())
+
+
 def with_recordings(group, recorded):
     """Adds the backends that gave the bits of a group's rows themselves, and the bits of those that gave others."""
     rows = [(row["backends"], row.get("bits", "unknown" if "unknown" in row else None)) for row in group["results"]]
     given = {backend: (bits[group["id"]], row_of(rows, backend)) for backend, bits in recorded if group["id"] in bits}
-    return {**group, "recorded": [backend for backend, (got, wanted) in given.items() if got == wanted],
-            "differing": {backend: got for backend, (got, wanted) in given.items() if wanted and got != wanted}}  # fmt: skip
+    return {**group, "recorded": [backend for backend, (got, wanted) in given.items() if agrees(got, wanted)],
+            "differing": {backend: got for backend, (got, wanted) in given.items() if wanted and not agrees(got, wanted)}}
 
 
 def lines(group):

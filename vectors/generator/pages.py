@@ -50,7 +50,7 @@ def section(group):
     rows += [""] * ("recorded" in group or "differing" in group)
     rows += [f"Recorded from {', '.join(group['recorded'])} itself."] if "recorded" in group else []
     for backend, bits in group.get("differing", {}).items():
-        texts = [f"{one['name']}: {elements(one, bits[one['name']])}" for one in group["outputs"]]
+        texts = [f"{one['name']}: {elements(one, bits[one['name']])}" for one in group["outputs"] if one["name"] in bits]
         rows.append(f"{backend} itself gave {'; '.join(texts)}, which the row above does not have.")
     return "\n".join(rows)
 
