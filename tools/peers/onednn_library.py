@@ -211,7 +211,10 @@ class Library:
 
 
 def packed(values, dtype):
-    """The bytes of a tensor; 4-bit elements are packed two to a byte, the even one in the low bits."""
+    """The bytes of a tensor, given as bytes or as numbers; 4-bit elements are packed two to a byte, the even one in the low
+    bits."""
+    if isinstance(values, bytes):
+        return values
     import numpy as np
     from onednn_values import encode
 

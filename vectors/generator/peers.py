@@ -2,10 +2,11 @@
 """Compares the files of vectors/ with the backends themselves, and records their bits.
 
     peers.py ort --tool build/tools/qdq --cpu vnni [--record]     # ONNX Runtime, with and without optimizations
+    peers.py onednn [--record]                                    # oneDNN Graph
     peers.py torchao [--record]                                   # torchao and PyTorch
     peers.py --recorded                                           # compares the files with all recordings; needs no backend
 
-The first two run the release that is installed: each is a module peer_NAME.py with
+The first three run the release that is installed: each is a module peer_NAME.py with
 
     backends(given)   returns {backend: ask}, and the peer in words
     ask(group)        returns {output: (dtype, bytes)}, or raises or returns None if the backend has no such node
