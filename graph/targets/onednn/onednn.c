@@ -314,7 +314,7 @@ static const qdq_rule rules[] = {
     UNKNOWN_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and add a Cast after it", OBSERVED, "Dequantize", qdq_onednn_half_scale),
     WARNING_ROW("scale-near-one", "the library treats scales that are all within 1e-6 of 1 as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", qdq_onednn_scale_near_one),
     WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "choose a scale that keeps all values in range", OBSERVED, Q, float8_overflows),
-    WARNING_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
+    UNKNOWN_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
     WARNING_ROW("weight-axis", "the CPU takes per-channel scales of MatMul's b only along its columns", "quantize b along its output channels", LOWERING, "MatMul", qdq_check_weight_axis),
     WARNING_ROW("not-alone", "the CPU has Reciprocal and Dropout only as parts of fused patterns", "call is_supported() of its partition to see whether it runs",
                 PATTERNS, "Reciprocal Dropout", qdq_onednn_not_alone),

@@ -253,6 +253,22 @@ static void float8_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) 
         qdq_expect_dtype(ctx, rule, "scale_dtype", ctx->outputs[1].dtype, QDQ_SET(FLOAT32));
 }
 
+// Tensor.to saturates to float8_e4m3fn only; the other functions clamp before they cast.
+static void own_overflow(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool casts = qdq_op_context_is(ctx, "Cast");
+    qdq_dtype y = ctx->outputs[0].dtype;
+    qdq_bool given = casts ? ((const qdq_cast_attrs *)ctx->attrs)->saturate
+                           : qdq_quantize_attrs_of(ctx)->saturate;
+    bool saturates = !casts || y == QDQ_FLOAT8_E4M3FN;
+    if (!casts && qdq_torchao_is_affine(ctx)) return;
+    if (!qdq_set_has(QDQ_SET_FLOAT8 | QDQ_SET(FLOAT8_E8M0), y) || given == QDQ_UNSET) return;
+    if ((given == QDQ_TRUE) != saturates)
+        qdq_report_target_violation(ctx, rule, "saturate",
+                                    saturates ? "is false, which PyTorch cannot do"
+                                              : "is true, which PyTorch cannot do",
+                                    saturates ? "true" : "false");
+}
+
 static qdq_dtype own_dtype(const qdq_op_context *ctx) {
     return qdq_op_context_is(ctx, "Dequantize") ? QDQ_FLOAT32 : QDQ_DTYPE_NONE;
 }
@@ -285,6 +301,8 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     QDQ_RULE_ROW(ERROR, "torchao", id, summary, hint, source, ops, check, 0, 0)
 #define WARNING_ROW(id, summary, hint, source, ops, check, since) \
     QDQ_RULE_ROW(WARNING, "torchao", id, summary, hint, source, ops, check, since, 0)
+#define UNKNOWN_ROW(id, summary, hint, source, ops, check) \
+    QDQ_BITS_ROW(UNKNOWN, "torchao", id, summary, hint, source, ops, check, 0, 0)
 #define PRIMITIVES "torchao quant_primitives.py, "
 #define Q "Quantize DynamicQuantize"
 #define ALL "Quantize Dequantize DynamicQuantize"
@@ -320,6 +338,7 @@ static const qdq_rule rules[] = {
                 "use symmetric_no_clipping", PRIMITIVES "choose_qparams_affine", DYNAMIC, symmetric_formula, 0),
     WARNING_ROW("computed-in-half", "parameters are computed in the dtype of x", "cast x to float32 first", PRIMITIVES "choose_qparams_affine", DYNAMIC, computed_in_half, 0),
     WARNING_ROW("zero-block", "a float8 block of zeros has scale 0 and becomes NaN", "give the scale", PRIMITIVES "_choose_scale_float8; pytorch/ao #4713", DYNAMIC, zero_block, 0),
+    UNKNOWN_ROW("own-overflow", "a cast saturates to float8_e4m3fn and to no other small float, and the quantize functions always do", "leave saturate out", "run of torchao 0.18.0 with PyTorch 2.15.0", Q " Cast", own_overflow),
     WARNING_ROW("default-dtype", "without `dtype`, dequantize makes float32", "give `dtype`", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
     WARNING_ROW("zero-point-missing", "quantize to integers needs a zero point", "give 0, or set zero_point_domain to none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
     QDQ_FIDELITY_ROW("torchao"),
