@@ -11,7 +11,8 @@ typedef void qdq_check(const qdq_op_context *ctx, const qdq_rule *rule);
 
 //---- Limits of the specification --------------------------------------------
 
-qdq_check qdq_onednn_moved_dtype, qdq_onednn_element_dtypes, qdq_onednn_dropout_dtypes;
+qdq_check qdq_onednn_moved_dtype, qdq_onednn_concat_inputs, qdq_onednn_element_dtypes,
+    qdq_onednn_dropout_dtypes;
 
 //---- Gaps of the CPU backend ------------------------------------------------
 

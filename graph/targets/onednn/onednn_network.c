@@ -20,6 +20,14 @@ void qdq_onednn_moved_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     (void)expect_input(ctx, rule, 0, FLOATS);
 }
 
+void qdq_onednn_concat_inputs(const qdq_op_context *ctx, const qdq_rule *rule) {
+    enum { MOST = 64 };
+    if (ctx->input_count > MOST)
+        qdq_report_target_violation(ctx, rule, "xs",
+                                    qdq_text(ctx->findings, "has %zu values", ctx->input_count),
+                                    qdq_text(ctx->findings, "at most %d", MOST));
+}
+
 void qdq_onednn_element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_inputs(ctx, rule, FLOATS | QDQ_SET(INT32) | QDQ_SET(BOOL));
 }
