@@ -253,20 +253,21 @@ static void float8_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) 
         qdq_expect_dtype(ctx, rule, "scale_dtype", ctx->outputs[1].dtype, QDQ_SET(FLOAT32));
 }
 
-// Tensor.to saturates to float8_e4m3fn only; the other functions clamp before they cast.
+// A cast overflows; what it does to float8_e4m3fn depends on the release, and evidence has that.
+// The other functions clamp before they cast.
 static void own_overflow(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype_set small = QDQ_SET_FLOAT8 | QDQ_SET(FLOAT8_E8M0);
     bool casts = qdq_op_context_is(ctx, "Cast");
-    qdq_dtype y = ctx->outputs[0].dtype;
+    if (casts) small &= ~QDQ_SET(FLOAT8_E4M3FN);
     qdq_bool given = casts ? ((const qdq_cast_attrs *)ctx->attrs)->saturate
                            : qdq_quantize_attrs_of(ctx)->saturate;
-    bool saturates = !casts || y == QDQ_FLOAT8_E4M3FN;
-    if (!casts && qdq_torchao_is_affine(ctx)) return;
-    if (!qdq_set_has(QDQ_SET_FLOAT8 | QDQ_SET(FLOAT8_E8M0), y) || given == QDQ_UNSET) return;
-    if ((given == QDQ_TRUE) != saturates)
+    if (!qdq_set_has(small, ctx->outputs[0].dtype) || (!casts && qdq_torchao_is_affine(ctx)))
+        return;
+    if (given == (casts ? QDQ_TRUE : QDQ_FALSE))
         qdq_report_target_violation(ctx, rule, "saturate",
-                                    saturates ? "is false, which PyTorch cannot do"
-                                              : "is true, which PyTorch cannot do",
-                                    saturates ? "true" : "false");
+                                    casts ? "is true, which PyTorch cannot do"
+                                          : "is false, which PyTorch cannot do",
+                                    casts ? "false" : "true");
 }
 
 static qdq_dtype own_dtype(const qdq_op_context *ctx) {
@@ -338,41 +339,13 @@ static const qdq_rule rules[] = {
                 "use symmetric_no_clipping", PRIMITIVES "choose_qparams_affine", DYNAMIC, symmetric_formula, 0),
     WARNING_ROW("computed-in-half", "parameters are computed in the dtype of x", "cast x to float32 first", PRIMITIVES "choose_qparams_affine", DYNAMIC, computed_in_half, 0),
     WARNING_ROW("zero-block", "a float8 block of zeros has scale 0 and becomes NaN", "give the scale", PRIMITIVES "_choose_scale_float8; pytorch/ao #4713", DYNAMIC, zero_block, 0),
-    UNKNOWN_ROW("own-overflow", "a cast saturates to float8_e4m3fn and to no other small float, and the quantize functions always do", "leave saturate out", "run of torchao 0.18.0 with PyTorch 2.15.0", Q " Cast", own_overflow),
+    UNKNOWN_ROW("own-overflow", "a cast saturates to no small float but float8_e4m3fn, and the quantize functions always do", "leave saturate out", "run of torchao 0.18.0 with PyTorch 2.15.0", Q " Cast", own_overflow),
     WARNING_ROW("default-dtype", "without `dtype`, dequantize makes float32", "give `dtype`", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
     WARNING_ROW("zero-point-missing", "quantize to integers needs a zero point", "give 0, or set zero_point_domain to none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
     QDQ_FIDELITY_ROW("torchao"),
     QDQ_APPROXIMATE_ROW("torchao"),
     QDQ_BITS_UNKNOWN_ROW("torchao"),
     QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
-};
-// clang-format on
-
-static bool to_float8(const qdq_op_context *ctx) {
-    return qdq_set_has(QDQ_SET_SMALL_FLOATS, ctx->outputs[0].dtype);
-}
-
-// True unless a side is uint32 or uint64, for which the loops of PyTorch do not agree.
-static bool has_no_wide_unsigned(const qdq_op_context *ctx) {
-    qdq_dtype_set wide = QDQ_SET(UINT32) | QDQ_SET(UINT64);
-    return !qdq_set_has(wide, ctx->inputs[QDQ_PORT_X].type.dtype) &&
-           !qdq_set_has(wide, ctx->outputs[0].dtype);
-}
-
-// clang-format off
-static const qdq_evidence_row evidence[] = {
-    QDQ_RUN("0.18", ALL, "quantizing ops", "torchao 0.18.0 with PyTorch 2.15.0", "102 million elements in 774 cases, 320 cases of bounds, 18 million elements at edges", "2026-11-29"),
-    QDQ_READ_IF(NULL, "0.18-ideal", ALL, "quantizing ops", "", "0.18, without x86-64's conversions"),
-    QDQ_READ_IF(NULL, "0.11 0.12", ALL, "quantizing ops", "", PRIMITIVES "of 0.12; a few results of 0.11.0"),
-    QDQ_READ_IF(NULL, "", "Requantize", "Requantize", "", "its two halves: torchao has no Requantize"),
-    QDQ_RUN_IF(has_no_wide_unsigned, "0.18", "Cast", "Cast", "neither uint32 nor uint64", "PyTorch 2.15.0", "16 dtypes to each other: every value of at most 16 bits, 65,536 of any bits of wider ones", "2026-11-29"),
-    QDQ_RUN_IF(to_float8, "", "Cast", "Cast", "to float8", "PyTorch 2.15.0", "24 numbers to each of four dtypes", "2026-11-22"),
-    QDQ_READ_IF(NULL, "", "Cast", "Cast", "", "PyTorch's conversions"),
-    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "PyTorch's functions: elements are not computed"),
-    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", "PyTorch's functions: elements are not rounded"),
-    QDQ_READ_IF(qdq_is_float32, "", QDQ_ROUNDED_ONCE, "arithmetic", "float32", "IEEE 754, which rounds these results once"),
-    QDQ_READ_IF(qdq_is_whole, "", QDQ_ROUNDED_ONCE, "arithmetic", "integers", "PyTorch's functions"),
-    {{0}, NULL},
 };
 // clang-format on
 
@@ -388,7 +361,7 @@ const qdq_target qdq_target_torchao = {
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
-    .evidence = evidence,
+    .evidence = qdq_torchao_evidence,
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .lenient_parameters = true,

@@ -21,6 +21,8 @@ qdq_dtype qdq_torchao_promoted(qdq_dtype a, qdq_dtype b);
 // no bounds.
 bool qdq_torchao_is_affine(const qdq_op_context *ctx);
 
+extern const qdq_evidence_row qdq_torchao_evidence[];
+
 qdq_numerics qdq_torchao_numerics(const qdq_op_context *ctx, const qdq_target_version *version);
 
 #endif

@@ -71,12 +71,14 @@ static void dequantize_as(qdq_numerics *n, qdq_dtype y, int release) {
     if (release >= QDQ_TORCHAO_0_12) n->subtraction = QDQ_SUBTRACT_FLOAT;
 }
 
-// Sets the numerics of Tensor.to, which saturates only to float8_e4m3fn.
-static void cast_as(qdq_numerics *n, qdq_dtype y, bool ideal) {
+// Sets the numerics of Tensor.to, which saturates only to float8_e4m3fn, and in PyTorch 2.7 of
+// older releases not even to that.
+static void cast_as(qdq_numerics *n, qdq_dtype y, const qdq_target_version *version) {
     qdq_dtype_set overflowing = QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) |
                                 QDQ_SET(FLOAT8_E5M2FNUZ) | QDQ_SET(FLOAT8_E8M0);
+    if (version->release < QDQ_TORCHAO_0_18) overflowing |= QDQ_SET(FLOAT8_E4M3FN);
     n->cast_form = QDQ_CAST_TORCH;
-    if (!ideal) n->overflow = QDQ_OVERFLOW_X86;
+    if (version->variant != QDQ_TORCHAO_IDEAL) n->overflow = QDQ_OVERFLOW_X86;
     if (qdq_set_has(overflowing, y)) n->float_overflow = QDQ_FLOAT_OVERFLOW;
 }
 
@@ -84,7 +86,7 @@ qdq_numerics qdq_torchao_numerics(const qdq_op_context *ctx, const qdq_target_ve
     qdq_numerics n = {0};
     bool ideal = version->variant == QDQ_TORCHAO_IDEAL;
     if (qdq_op_context_is(ctx, "Cast")) {
-        cast_as(&n, ctx->outputs[0].dtype, ideal);
+        cast_as(&n, ctx->outputs[0].dtype, version);
     } else if (qdq_op_context_is(ctx, "Requantize")) {
         dequantize_as(&n, QDQ_FLOAT32, version->release);
         n.scaling = QDQ_SCALE_RECIPROCAL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Casts to float8 under target `torchao` give the codes of PyTorch 2.15's Tensor.to on the CPU:
-// float8_e4m3fn saturates, the others overflow to infinity or NaN.
+// float8_e4m3fn saturates, the others overflow to infinity or NaN. Releases before 0.18 have the
+// codes of PyTorch 2.7, in which float8_e4m3fn overflows too.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -72,6 +73,19 @@ static void codes_are_those_of_pytorch(void **state) {
         }
 }
 
+static void older_releases_overflow_to_nan(void **state) {
+    static const float x[7] = {448.0f, 464.0f, 464.1f, -500.0f, 1e30f, INFINITY, -INFINITY};
+    static const uint8_t pytorch_2_7[7] = {0x7E, 0x7E, 0x7F, 0x7F, 0x7F, 0x7F, 0x7F};
+    static const char *const targets[] = {"torchao@0.11", "torchao@0.12"};
+    uint8_t y[7];
+    (void)state;
+    for (size_t k = 0; k < UNIT_COUNT(targets); k++) {
+        cast(targets[k], QDQ_FLOAT32, x, 7, (qdq_cast_attrs){.dtype = QDQ_FLOAT8_E4M3FN}, false,
+             y);
+        for (size_t i = 0; i < 7; i++) assert_int_equal(y[i] & 0x7F, pytorch_2_7[i]);  // any NaN
+    }
+}
+
 static void integers_overflow_as_floats_do(void **state) {
     static const int32_t x[5] = {500, -500, 240, 248, 100000};
     static const uint8_t e4m3fnuz[5] = {0x80, 0x80, 0x7F, 0x80, 0x80};
@@ -117,6 +131,7 @@ static void other_targets_saturate(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_are_those_of_pytorch),
+        cmocka_unit_test(older_releases_overflow_to_nan),
         cmocka_unit_test(integers_overflow_as_floats_do),
         cmocka_unit_test(saturate_overrides_the_overflow_of_pytorch),
         cmocka_unit_test(other_targets_saturate),
