@@ -49,7 +49,7 @@ class Files(unittest.TestCase):
         done = run(sys.executable, ROOT / "vectors/generator/peers.py", "--recorded")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         table = (ROOT / "vectors/README.md").read_text()
-        for backend in ("onnx@1.32-vnni", "ort@1.32-vnni", "torchao@0.18", "onednn@3.14"):
+        for backend in ("onnx@1.32-vnni", "ort@1.32-vnni", "torchao@0.18", "torchao@0.12", "torchao@0.11", "onednn@3.14"):
             equal, differ = re.search(rf"\| `{backend}` \| (\d+) \| (\d+)", table).groups()
             self.assertIn(f"{backend}: {equal} groups equal, {differ} differ\n", done.stdout)
 

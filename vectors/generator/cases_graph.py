@@ -122,5 +122,39 @@ def pairs():
     return made
 
 
+CODES = [0, 29, 61, 90, 118, 137, 150, 171, 200, 203, 230, 255]
+
+
+def shared():
+    """Gelu and RMSNorm as graphs, which ONNX Runtime replaces by one op unless they begin at a Dequantize with several readers,
+    of which it makes copies."""
+    made = []
+    reals = [f32((code - 128) * f32(0.03)) for code in CODES]
+    for name, first in (("dequantize", [dequantize("d", "x", 0.03, 128)]), ("float", [])):
+        x = "d" if first else "x"
+        given = {"x": tensor("uint8", CODES) if first else tensor("float32", reals)}
+        about = "behind a Dequantize with two readers it stays several ops" if first else "becomes one op"
+        half, root = tensor("float32", [0.5], (), True), tensor("float32", [f32(2**0.5)], (), True)
+        gelu = [node("Divide", "v", {"a": x, "b": "root"}), node("Erf", "e", {"x": "v"}), node("Add", "s", {"a": "e", "b": "one"}),
+                node("Multiply", "m", {"a": x, "b": "s"}), node("Multiply", "y", {"a": "m", "b": "half"})]
+        one = tensor("float32", [1.0], (), True)
+        made.append(graph(f"gelu-{name}", f"x / 2 * (1 + erf(x / sqrt 2)): {about}", ("fusion", "float operations"),
+                          {**given, "root": root, "one": one, "half": half}, [*first, *gelu]))
+        four = (0, 3, 7, 10)
+        codes = tensor("uint8", [CODES[i] for i in four], (1, 4)) if first else tensor("float32", [reals[i] for i in four], (1, 4))
+        norm = [node("Pow", "p", {"a": x, "b": "two"}), node("ReduceMean", "r", {"x": "p"}, axes=[-1], keep_dims=True),
+                node("Add", "a", {"a": "r", "b": "eps"}), node("Sqrt", "q", {"x": "a"}), node("Divide", "n", {"a": x, "b": "q"}),
+                node("Multiply", "y", {"a": "n", "b": "gamma"})]
+        made.append(graph(f"rmsnorm-{name}", f"x / sqrt(mean of x^2): {about}", ("fusion", "float operations"),
+                          {"x": codes, "two": tensor("float32", [2.0], (), True), "eps": tensor("float32", [f32(1e-5)], (), True),
+                           "gamma": tensor("float32", list(map(f32, (-1.7382663, 0.35161713, 0.8936, 1.3366427))), (4,), True)},
+                          [*first, *norm]))  # fmt: skip
+    steps = [("a", "b")[i % 3 == 1] for i in range(65)]
+    made.append(graph("concat-65", "65 values, as of the steps of a recurrence, become one", ("limit",),
+                      {"a": tensor("float32", [0.5]), "b": tensor("float32", [-1.0])},
+                      [{"op": "Concat", "name": "c", "inputs": {"xs": steps}, "attrs": {"axis": 0}}, quantize("y", "c", 0.5)]))
+    return made
+
+
 def groups():
-    return moved() + products() + pairs()
+    return moved() + products() + pairs() + shared()

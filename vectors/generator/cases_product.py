@@ -111,6 +111,10 @@ def elementwise():
         made.append(group(f"add-{count}", "QLinearAdd",
                           "-112.50000794: -113; one element alone goes another way and gives -112", ("tie", "multiply-add"),
                           own, ("microsoft/onnxruntime#25512",)))
+    row = {port: tensor(one.dtype, one.bits[:1], (1,), one.constant) if one.dtype != "float32" else
+           tensor("float32", one.numbers(), (1,), True) for port, one in own.items()}  # fmt: skip
+    made.append(group("add-scale-shape1", "QLinearAdd", "scales and zero points of the shape [1], which are no scalars: ONNX "
+                      "Runtime refuses them", ("shape",), row))
     for op in ("QLinearAdd", "QLinearMul"):
         for dtype, zero in (("uint8", 128), ("int8", 1)):
             low = 0 if dtype == "uint8" else -128

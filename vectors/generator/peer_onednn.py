@@ -75,6 +75,8 @@ class File:
             self.quantizing(op, name, inputs, attrs)
         elif op == "Cast":
             self.op("TypeCast", name, inputs.values(), {"dtype": attrs["dtype"]}, attrs["dtype"])
+        elif op == "Concat":
+            self.op(op, name, inputs["xs"], attrs, self.types[inputs["xs"][0]])
         elif op in SAME:
             self.op(op, name, inputs.values(), attrs, self.types[next(iter(inputs.values()))])
         else:

@@ -17,6 +17,18 @@ NAMES = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(int8)
          "tensor(uint16)": "uint16", "tensor(int32)": "int32", "tensor(int64)": "int64", "tensor(bool)": "bool"}  # fmt: skip
 
 
+def as_given(graph):
+    """Drops the nodes that make scalars of parameters: ONNX Runtime sees the shape that a group has."""
+    sizes = {one.name: list(one.dims) for one in graph.initializer}
+    dropped = {node.output[0]: node for node in graph.node
+               if node.op_type == "Reshape" and node.input[0] in sizes and sizes.get(node.input[1]) == [0]}  # fmt: skip
+    for node in dropped.values():
+        graph.node.remove(node)
+    for node in graph.node:
+        for i, name in enumerate(node.input):
+            node.input[i] = dropped[name].input[0] if name in dropped else name
+
+
 def converted(tool, group):
     """Returns the model of a group; None if ONNX cannot express it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -26,6 +38,7 @@ def converted(tool, group):
         if done.returncode != 0:
             return None
         made = onnx.load(str(model))
+    as_given(made.graph)
     if group.op == "Quantize":  # a scale of float16 divides in float16 from opset 23 on, and the targets are of opset 25
         made.opset_import[0].version = 25
     return made.SerializeToString()

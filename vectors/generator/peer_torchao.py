@@ -8,14 +8,13 @@ logging.disable(logging.WARNING)
 
 import torch
 import torchao
-from torchao.prototype.mx_formats import mx_tensor, nvfp4_tensor
-from torchao.prototype.mx_formats.kernels import pack_uint4, unpack_uint4
+import torchao_names as names
+from torchao.prototype.mx_formats import mx_tensor
 from torchao.quantization import quant_primitives as ao
 
 RENAMED = {"float8_e8m0": "float8_e8m0fnu", "int4": "int8", "int2": "int8", "float4_e2m1": "uint8"}
 STORED = {"uint4": torch.uint8, "uint2": torch.uint8}
 BOUNDS = {"int4": (-8, 7), "int2": (-2, 1)}
-DOMAINS = {"int": "", "float": "_tinygemm", "none": "_no_zero_point"}
 MAPPINGS = {"asymmetric": "ASYMMETRIC", "symmetric": "SYMMETRIC", "symmetric_no_clipping": "SYMMETRIC_NO_CLIPPING_ERR"}
 FLOAT8 = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
 
@@ -61,16 +60,16 @@ def grid(block, shape):
     return [dim // k for dim, k in zip(shape, block)]
 
 
-def parameters(ports, attrs, names=("scale", "zero_point", "scales", "zps")):
+def parameters(ports, attrs):
     """Scale and zero point, from ports or attributes; a zero point that is missing is 0."""
-    scale, domain = ports.get(names[0]), attrs.get("zero_point_domain", "int")
-    scale = scale.tensor if scale else torch.tensor(attrs[names[2]], dtype=torch.float32)
-    zero = ports.get(names[1])
+    scale, domain = ports.get("scale"), attrs.get("zero_point_domain", "int")
+    scale = scale.tensor if scale else torch.tensor(attrs["scales"], dtype=torch.float32)
+    zero = ports.get("zero_point")
     if zero or domain == "none":
         return scale, zero and zero.tensor
     kind = torch.float32 if domain == "float" else torch.int32
-    zero = torch.tensor(attrs.get(names[3], 0), dtype=kind)
-    return scale, zero if names[3] in attrs else zero.expand(scale.shape).contiguous()
+    zero = torch.tensor(attrs.get("zps", 0), dtype=kind)
+    return scale, zero if "zps" in attrs else zero.expand(scale.shape).contiguous()
 
 
 def limits(attrs, dtype):
@@ -80,8 +79,7 @@ def limits(attrs, dtype):
 
 
 def function(name, attrs):
-    return getattr(ao, f"{name}_affine" if attrs.get("zero_point_domain", "int") == "int" else
-                   f"_{name}_affine{DOMAINS[attrs['zero_point_domain']]}")  # fmt: skip
+    return names.affine(name, attrs.get("zero_point_domain", "int"))
 
 
 def quantize(ports, attrs):
@@ -91,7 +89,7 @@ def quantize(ports, attrs):
     if dtype == "float4_e2m1" or dtype.startswith("bfloat"):
         raise Lacking(f"no Quantize to {dtype}")
     if dtype in FLOAT8 and low_high == (None, None):
-        y = ao._quantize_affine_float8(x, scale.reshape(grid(block, x.shape)), torch_of(dtype))
+        y = names.quantize_float8(x, scale.reshape(grid(block, x.shape)), torch_of(dtype))
     else:
         y = function("quantize", attrs)(x, tuple(block), scale, zero, torch_of(dtype), *low_high)
     return {"y": Value(dtype, y)}
@@ -104,7 +102,7 @@ def dequantize(ports, attrs):
     if x.dtype == "float4_e2m1" or scale.dtype == torch.float8_e8m0fnu:
         return {"y": Value(dtype, scaled_blocks(x, scale, block, torch_of(dtype)))}
     if x.dtype in FLOAT8:
-        y = ao._dequantize_affine_float8(x.tensor, scale.reshape(grid(block, x.tensor.shape)), torch_of(dtype))
+        y = names.dequantize_float8(x.tensor, scale.reshape(grid(block, x.tensor.shape)), torch_of(dtype))
     else:
         y = function("dequantize", attrs)(x.tensor, tuple(block), scale, zero, torch_of(x.dtype), *limits(attrs, x.dtype),
                                           output_dtype=torch_of(dtype))  # fmt: skip
@@ -113,13 +111,13 @@ def dequantize(ports, attrs):
 
 def scaled_blocks(x, scale, block, dtype):
     """Dequantizes blocks of MX and NVFP4."""
-    codes = pack_uint4(x.tensor) if x.dtype == "float4_e2m1" else x.tensor
+    codes = names.pack_uint4(x.tensor) if x.dtype == "float4_e2m1" else x.tensor
     if scale.dtype == torch.float8_e4m3fn:
-        return nvfp4_tensor.NVFP4Tensor(codes, scale, block[-1], dtype).dequantize(dtype)
+        return names.from_nvfp4(codes, scale, block[-1], dtype)
     if scale.dtype != torch.float8_e8m0fnu:
         raise Lacking(f"no Dequantize of {x.dtype} by {scale.dtype}")
-    kind = torch.float4_e2m1fn_x2 if x.dtype == "float4_e2m1" else torch_of(x.dtype)
-    return mx_tensor.to_dtype(codes, scale, kind, block[-1], dtype)
+    kind = names.FLOAT4 if x.dtype == "float4_e2m1" else torch_of(x.dtype)
+    return names.from_mx(codes, scale, kind, block[-1], dtype)
 
 
 def choose(ports, attrs):
@@ -130,8 +128,8 @@ def choose(ports, attrs):
     if scheme == "nvfp4" or scheme.startswith("mx_"):
         return choose_block(x, attrs, block[-1])
     if dtype in FLOAT8:
-        scale = ao._choose_scale_float8(x, block, torch_of(dtype))
-        y = ao._quantize_affine_float8(x, scale, torch_of(dtype))
+        scale = names.choose_float8(x, block, torch_of(dtype))
+        y = names.quantize_float8(x, scale, torch_of(dtype))
         return {"y": Value(dtype, y), "scale": Value("float32", scale)}
     kind, out = torch_of(dtype), torch_of(attrs.get("scale_dtype", "float32"))
     scale, zero = ao.choose_qparams_affine(x, ao.MappingType[MAPPINGS[scheme]], block, kind, *low_high, eps=attrs.get("eps"),
@@ -147,12 +145,12 @@ def choose_block(x, attrs, size):
     dtype, scheme = attrs["dtype"], attrs["scheme"]
     if scheme == "nvfp4":
         world = torch.tensor(attrs["global_scales"], dtype=torch.float32) if "global_scales" in attrs else None
-        scale, y = nvfp4_tensor.nvfp4_quantize(x, size, world)
+        scale, y = names.nvfp4_tensor.nvfp4_quantize(x, size, world)
     else:
         mode = mx_tensor.ScaleCalculationMode[scheme[3:].upper()]
-        kind = torch.float4_e2m1fn_x2 if dtype == "float4_e2m1" else torch_of(dtype)
+        kind = names.FLOAT4 if dtype == "float4_e2m1" else torch_of(dtype)
         scale, y = mx_tensor.to_mx(x, kind, size, mode)
-    y = unpack_uint4(y) if dtype == "float4_e2m1" else y
+    y = names.unpack_uint4(y) if dtype == "float4_e2m1" else y
     return {"y": Value(dtype, y), "scale": Value("float8_e4m3fn" if scheme == "nvfp4" else "float8_e8m0", scale)}
 
 
@@ -195,7 +193,11 @@ def resized(x, attrs):
     return torch.nn.functional.interpolate(x, size, mode={1: "linear", 2: "bilinear"}[len(size)])
 
 
-OPS = {"Quantize": quantize, "Dequantize": dequantize, "DynamicQuantize": choose, "Requantize": requantize, "Cast": cast,
+def joined(ports, attrs):
+    return {"y": Value(ports["xs"][0].dtype, torch.cat([one.tensor for one in ports["xs"]], attrs["axis"]))}
+
+
+OPS = {"Quantize": quantize, "Dequantize": dequantize, "DynamicQuantize": choose, "Requantize": requantize, "Cast": cast, "Concat": joined,
        "ReLU": plain(lambda x, attrs: torch.relu(x)), "Add": plain(lambda a, b, attrs: a + b),
        "Multiply": plain(lambda a, b, attrs: a * b), "Maximum": plain(lambda a, b, attrs: torch.maximum(a, b)),
        "Minimum": plain(lambda a, b, attrs: torch.minimum(a, b)), "Interpolate": plain(resized),
@@ -211,10 +213,12 @@ def ask(group):
     for node in nodes:
         if node["op"] not in OPS:
             raise Lacking(f"no {node['op']}")
-        found = OPS[node["op"]]({port: values[name] for port, name in node["inputs"].items()}, node["attrs"])
+        ports = {port: [values[one] for one in name] if isinstance(name, list) else values[name]
+                 for port, name in node["inputs"].items()}  # fmt: skip
+        found = OPS[node["op"]](ports, node["attrs"])
         values.update({node["name"]: found["y"]} if node["name"] else found)
-    names = group.outputs or [name for name in ("y", "scale", "zero_point") if name in found]
-    return {name: (values[name].dtype, values[name].bytes()) for name in names}
+    outputs = group.outputs or [name for name in ("y", "scale", "zero_point") if name in found]
+    return {name: (values[name].dtype, values[name].bytes()) for name in outputs}
 
 
 def backends(_given):
