@@ -157,6 +157,13 @@ static bool casts_small_floats(const qdq_op_context *ctx) {
     return wide && (from == QDQ_FLOAT8_E4M3FNUZ || from == QDQ_FLOAT8_E5M2FNUZ);
 }
 
+bool qdq_onnx_overflows_float8(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    qdq_bool saturate = a ? a->saturate : ((const qdq_cast_attrs *)ctx->attrs)->saturate;
+    qdq_dtype_set small = QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2);
+    return saturate == QDQ_FALSE && qdq_set_has(small, ctx->outputs[0].dtype);
+}
+
 //---- Rows -------------------------------------------------------------------
 
 #define UP_TO_1_26 "1.20-* 1.21-* 1.22-* 1.23-* 1.24-* 1.25-* 1.26-*"
@@ -237,6 +244,7 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_UNLIKE_IF(ends_in_padding, "1.20-*", "MaxPool AvgPool QLinearAveragePool", "pools", "ceil_mode, if its window would begin in the padding", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
     QDQ_UNLIKE_IF(NULL, "1.20-*", "AveragePool", "AveragePool", "ceil_mode or dilations", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
     QDQ_UNLIKE_IF(counts_padding, "1.21-* 1.22-* 1.23-* 1.24-*", "AvgPool AveragePool", "AveragePool", "3 dims, padding counted", OF_RELEASES, "the last windows divide by fewer elements", "2026-11-29"),
+    QDQ_UNLIKE_IF(qdq_onnx_overflows_float8, ALL_CPUS, "Quantize Cast", "float8", "to float8_e4m3fn or float8_e5m2, `saturate` false", "ONNX Runtime 1.32.0", "480 up to 496 becomes 448, and 61440 up to 65536 NaN", "2026-11-30"),
     QDQ_CLOSE_IF(selects_floats, ALL_CPUS, "Select", "Select", "floats", "ONNX Runtime 1.32.0", "Where turns a chosen -0 of its second input into +0; here it stays", "2026-11-30"),
     QDQ_CLOSE_IF(NULL, UP_TO_1_26, "Erf PReLU", "Erf, PReLU", "", OF_RELEASES, "every float16: only NaN differs, Erf of which is 1 or -1", "2026-11-29"),
     QDQ_UNLIKE_IF(wraps, UP_TO_1_28, "QLinearSoftmax", "QLinearSoftmax", "int8 results beyond 127", OF_RELEASES, "results beyond 127 wrap around", "2026-11-29"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The evidence for the numbers of target ort: how well each op is known, by release and CPU.
+#include "graph/targets/onnx/onnx_evidence.h"
 #include "graph/targets/ort/ort_rewrites.h"
 #include "graph/targets/target_ops.h"
 #include "include/qdq/ops/products.h"
@@ -33,6 +34,7 @@ static bool has_open_sizes(const qdq_op_context *ctx) {
 
 // clang-format off
 const qdq_evidence_row ort_evidence[] = {
+    QDQ_UNLIKE_IF(qdq_onnx_overflows_float8, "", "Quantize Cast", "float8", "to float8_e4m3fn or float8_e5m2, `saturate` false", "ONNX Runtime 1.32.0", "480 up to 496 becomes 448, and 61440 up to 65536 NaN", "2026-11-30"),
     QDQ_CLOSE_IF(has_open_sizes, "", "Convolution MatMul Add Multiply ReduceMean AvgPool", "float ops", "float32, in a model that leaves the size of its images open",
                  "ONNX Runtime 1.32.0 on a CPU with AVX512-VNNI", "6 of 100 quantized networks differ in last bits", "2026-11-29"),
     QDQ_CLOSE_IF(qdq_is_float32, "1.20-* 1.21-* 1.22-* 1.23-* 1.24-* 1.25-* 1.26-* 1.27-* 1.28-* 1.29-* 1.30-*", "Convolution", "float convolutions", "float32",
