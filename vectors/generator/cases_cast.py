@@ -18,6 +18,11 @@ ODD = {"float16": [2049.0, 2051.0, 65504.0, 65519.0, 65520.0, -65520.0, 5.960464
        "float4_e2m1": [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, 6.0, 7.0, 0.2500001, -5.0, 0.1]}  # fmt: skip
 
 
+# The last number that does not overflow, the next ones, and one more exponent.
+EDGES = {"float8_e4m3fn": [464.0, step(464.0, 1), step(480.0, -1), 480.0, step(496.0, -1), 496.0, -480.0, 512.0],
+         "float8_e5m2": [step(61440.0, -1), 61440.0, step(61440.0, 1), step(65536.0, -1), 65536.0, -61440.0, 70000.0]}
+
+
 def cast(name, about, provokes, x, x_dtype, dtype, bugs=(), shape=None, **attrs):
     return Group(f"cast/{name}", "Cast", about, provokes, {"x": tensor(x_dtype, x, shape)}, {"dtype": dtype, **attrs}, bugs)
 
@@ -57,6 +62,9 @@ def to_floats():
         if dtype in FLOAT8:
             made.append(cast(f"float32-{dtype}-overflow", "saturate is false", ("float overflow",), [*x, INF, -INF, 1e30],
                              "float32", dtype, saturate=False))
+            if dtype in EDGES:
+                made.append(cast(f"float32-{dtype}-overflow-edges", "saturate is false: where the least numbers that overflow end",
+                                 ("float overflow",), EDGES[dtype], "float32", dtype, saturate=False))
             for x_dtype in ("float16", "bfloat16") if not dtype.endswith("fnuz") else ():
                 own = [rounded(x_dtype, v) for v in x if abs(v) < 65000]
                 made.append(cast(f"{x_dtype}-{dtype}", f"from {x_dtype}", ("tie", "float overflow"),
