@@ -83,6 +83,37 @@ def products():
     return made
 
 
+def quantized_products():
+    """Products between Dequantize and Quantize, which backends compute on codes; no bias, so that each backend takes them."""
+    made = []
+    weights = tensor("int8", [1, -1, 1, 127, -128, 3, 2, -7], (4, 2), True)
+    about = "a product of codes that is quantized again"
+    for name, zero, s, t, w, codes in (("ties", 0, 0.5, 2.0, 1, [3, 1, 0, 1, 255, 255, 255, 254, 5, 9, 2, 1, 0, 0, 0, 8]),
+                                       ("zero-point", 131, 0.05, 2.7, 128, [0, 255, 131, 130, 200, 7, 90, 132, 1, 2, 3, 4])):
+        x = {"x": tensor("uint8", codes, (len(codes) // 4, 4)), "w": weights}
+        made.append(graph(f"product-{name}-uint8", f"{about}: {'sums are ties' if zero == 0 else 'x has a zero point'}",
+                          ("tie", "reciprocal", "fusion", "saturation"), x,
+                          [dequantize("d", "x", s, zero), dequantize("v", "w", 0.5), node("MatMul", "p", {"a": "d", "b": "v"}),
+                           quantize("y", "p", t, w, "uint8")]))  # fmt: skip
+    x = {"x": tensor("int8", [-128, 127, 3, -5, 100, -100, 1, 0], (2, 4)), "w": weights}
+    columns = node("Dequantize", "v", {"x": "w"}, scales=[f32(0.03), 0.25], qtype="per_channel", axis=1, dtype="float32")
+    made.append(graph("product-columns-int8", f"{about}: a scale for each column of the weights", ("axis", "fusion", "tie"), x,
+                      [dequantize("d", "x", 0.1), columns, node("MatMul", "p", {"a": "d", "b": "v"}), quantize("y", "p", 4.0)]))
+    pair = {"x": tensor("uint8", [255, 255, 255, 255], (1, 4)), "w": tensor("int8", [127, 127, -128, -128], (4, 1), True)}
+    made.append(graph("product-pairs-uint8", f"{about}: pairs of products are 64770 and -65280, beyond int16",
+                      ("pair saturation", "fusion"), pair,
+                      [dequantize("d", "x", 1.0), dequantize("v", "w", 1.0), node("MatMul", "p", {"a": "d", "b": "v"}),
+                       quantize("y", "p", 8.0, 100, "uint8")]))  # fmt: skip
+    image = {"x": tensor("uint8", [0, 255, 12, 13, 11, 200, 100, 50, 3, 7, 77, 254, 1, 2, 128, 127], (1, 1, 4, 4)),
+             "w": tensor("int8", [79, -79, 2, 127, 105, -87, -128, 9, 73], (1, 1, 3, 3), True)}  # fmt: skip
+    conv = node("Convolution", "p", {"x": "d", "weights": "v"}, strides=[1, 1], dilations=[1, 1], pads_begin=[1, 1],
+                pads_end=[1, 1], data_format="NCX", weights_format="OIX", groups=1)
+    made.append(graph("product-padding-uint8", f"{about}: a convolution whose padding counts as 0, the zero point 12",
+                      ("padding with zero point", "fusion", "tie"), image,
+                      [dequantize("d", "x", 0.05, 12), dequantize("v", "w", 0.01), conv, quantize("y", "p", 0.2, 4, "uint8")]))
+    return made
+
+
 def pairs():
     made = []
     x = list(map(f32, (0.25, 0.75, 1.25, -0.25, -0.75, -1.25, 44.75, 0.0, 3.3, 100.0, -100.0, 45.25)))
@@ -157,4 +188,4 @@ def shared():
 
 
 def groups():
-    return moved() + products() + pairs() + shared()
+    return moved() + products() + quantized_products() + pairs() + shared()

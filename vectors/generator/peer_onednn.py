@@ -17,8 +17,9 @@ PORTS = ("x", "scale", "zero_point")
 # The attributes that oneDNN has too; those of None are read elsewhere. A node with another one is refused.
 ATTRIBUTES = {"qtype": "string", "axis": "s64", "group_shape": "s64[]", "scales": "f32[]", "zps": "s64[]", "dtype": None,
               "transpose_a": "bool", "transpose_b": "bool", "shape": "s64[]", "special_zero": "bool", "order": "s64[]",
-              "mode": "string", "sizes": "s64[]", "data_format": "string"}  # fmt: skip
-SAME = ("Add", "Multiply", "Maximum", "Minimum", "ReLU", "MatMul", "StaticReshape", "StaticTranspose", "Interpolate")
+              "mode": "string", "sizes": "s64[]", "data_format": "string", "weights_format": "string", "groups": "s64",
+              "strides": "s64[]", "dilations": "s64[]", "pads_begin": "s64[]", "pads_end": "s64[]"}  # fmt: skip
+SAME = ("Add", "Convolution", "Multiply", "Maximum", "Minimum", "ReLU", "MatMul", "StaticReshape", "StaticTranspose", "Interpolate")
 
 
 class Lacking(Exception):
@@ -66,7 +67,8 @@ class File:
     def add(self, node):
         op, name, inputs, attrs = node["op"], node["name"], node["inputs"], dict(node["attrs"])
         if op == "Requantize":
-            sides = [{key: attrs[f"{side}_{key}"] for key in ("scales", "zps") if f"{side}_{key}" in attrs} for side in ("in", "out")]
+            sides = [{key: attrs[f"{side}_{key}"] for key in ("scales", "zps") if f"{side}_{key}" in attrs}
+                     for side in ("in", "out")]  # fmt: skip
             if set(attrs) - {"in_scales", "in_zps", "out_scales", "out_zps", "dtype"} or len(inputs) > 1:
                 raise Lacking("a Requantize with more than numbers")
             self.quantizing("Dequantize", f"{name}.float", {"x": inputs["x"]}, {**sides[0], "dtype": "float32"})

@@ -137,7 +137,8 @@ def choose(ports, attrs):
     y = ao.quantize_affine(x, block, scale, zero, kind, *low_high)
     low, high = ao._get_and_check_qmin_qmax(kind, *low_high)  # -2^31, of NaN, is the least code as qdq has it
     zero = zero.clamp(int(low), int(high)).to(STORED.get(dtype, kind))
-    return {"y": Value(dtype, y), "scale": Value(attrs.get("scale_dtype", "float32"), scale), "zero_point": Value(dtype, zero)}
+    return {"y": Value(dtype, y), "scale": Value(attrs.get("scale_dtype", "float32"), scale),
+            "zero_point": Value(dtype, zero)}  # fmt: skip
 
 
 def choose_block(x, attrs, size):
@@ -197,8 +198,8 @@ def joined(ports, attrs):
     return {"y": Value(ports["xs"][0].dtype, torch.cat([one.tensor for one in ports["xs"]], attrs["axis"]))}
 
 
-OPS = {"Quantize": quantize, "Dequantize": dequantize, "DynamicQuantize": choose, "Requantize": requantize, "Cast": cast, "Concat": joined,
-       "ReLU": plain(lambda x, attrs: torch.relu(x)), "Add": plain(lambda a, b, attrs: a + b),
+OPS = {"Quantize": quantize, "Dequantize": dequantize, "DynamicQuantize": choose, "Requantize": requantize, "Cast": cast,
+       "Concat": joined, "ReLU": plain(lambda x, attrs: torch.relu(x)), "Add": plain(lambda a, b, attrs: a + b),
        "Multiply": plain(lambda a, b, attrs: a * b), "Maximum": plain(lambda a, b, attrs: torch.maximum(a, b)),
        "Minimum": plain(lambda a, b, attrs: torch.minimum(a, b)), "Interpolate": plain(resized),
        "MatMul": plain(lambda a, b, attrs: a @ (b.mT if attrs.get("transpose_b") else b)),
@@ -209,7 +210,8 @@ OPS = {"Quantize": quantize, "Dequantize": dequantize, "DynamicQuantize": choose
 def ask(group):
     """Returns {output: (dtype, bytes)}; None if torchao cannot run the group."""
     values = {name: value(one) for name, one in group.inputs.items()}
-    nodes = group.nodes or [{"op": group.op, "name": "", "inputs": {port: port for port in values}, "attrs": group.attributes}]
+    nodes = group.nodes or [{"op": group.op, "name": "", "inputs": {port: port for port in values},
+                             "attrs": group.attributes}]  # fmt: skip
     for node in nodes:
         if node["op"] not in OPS:
             raise Lacking(f"no {node['op']}")
