@@ -18,7 +18,8 @@
     FULL(qdq_target_tensorrt, "tensorrt") \
     FULL(qdq_target_tripy, "tripy")       \
     X(qdq_target_ttnn)                    \
-    FULL(qdq_target_torchao, "torchao")
+    FULL(qdq_target_torchao, "torchao")   \
+    FULL(qdq_target_tosa, "tosa")
 
 #define DECLARE(description) extern const qdq_target description;
 #define DECLARE_FULL(description, name) QDQ_FULL(DECLARE(description))

@@ -97,6 +97,14 @@
         "BatchNormForwardTraining Slice Pad Expand Tile Gather GatherElements " \
         "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
 
+#define QDQ_TOSA_OPS                                                                            \
+    "Requantize Cast Abs Neg Exp Log Rsqrt Reciprocal Tanh Sigmoid Erf Floor Ceil Sin Cos Pow " \
+    "Add Subtract Multiply Minimum Maximum Clamp Equal Greater GreaterEqual Select Not And Or " \
+    "Xor " QDQ_BITWISE                                                                          \
+    "MatMul MatMulInteger Convolution ConvInteger ConvTranspose MaxPool AvgPool ArgMax "        \
+    "ReduceMax ReduceMin ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice "  \
+    "Tile Interpolate"
+
 // A rule that reports nodes of ops not in `known`, one of the lists above.
 #define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                        \
     {                                                                                          \

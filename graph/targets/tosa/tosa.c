@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// TOSA 1.0's integer profile, whose RESCALE is a Requantize by multiplier and shift. A program that
+// TOSA leaves undefined (a sum or a rescaled number beyond int32) is not found: it depends on data.
+#include "graph/targets/target_ops.h"
+#include "ops/quantize/requantize_fixed.h"
+
+#define SPEC "TOSA 1.0, "
+
+typedef qdq_requantize_attrs attrs_type;
+
+//---- RESCALE ----------------------------------------------------------------
+
+static void rescale_multiplier(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const attrs_type *a = ctx->attrs;
+    bool wide = ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_INT64;
+    double most = wide ? INT16_MAX : INT32_MAX;
+    if (!qdq_is_fixed_requantize(ctx)) {
+        qdq_report_target_violation(ctx, rule, "multiplier", "is not given",
+                                    "multiplier and shift");
+        return;
+    }
+    for (size_t i = 0; i < a->multiplier.count; i++) {
+        if (a->multiplier.data[i] >= 0 && a->multiplier.data[i] <= most) continue;
+        qdq_report_target_violation(ctx, rule, "multiplier",
+                                    qdq_text_number(ctx->findings, a->multiplier.data[i], i, false),
+                                    wide ? "0 to 32767, as x has 48 bits"
+                                         : "a number of at least 0");
+        return;
+    }
+}
+
+static void rescale_shift(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const attrs_type *a = ctx->attrs;
+    for (size_t i = 0; i < a->shift.count; i++) {
+        if (a->shift.data[i] >= 2) continue;
+        qdq_report_target_violation(ctx, rule, "shift",
+                                    qdq_text_number(ctx->findings, a->shift.data[i], i, false),
+                                    "2 to 62");
+        return;
+    }
+}
+
+static void rescale_rounding(const qdq_op_context *ctx, const qdq_rule *rule) {
+    static const char *const found[] = {[QDQ_FIXED_UP] = "is up",
+                                        [QDQ_FIXED_FLOAT32] = "is float32",
+                                        [QDQ_FIXED_FLOAT64] = "is float64"};
+    const attrs_type *a = ctx->attrs;
+    if (a->rounding != QDQ_FIXED_SINGLE && a->rounding != QDQ_FIXED_DOUBLE)
+        qdq_report_target_violation(ctx, rule, "rounding", found[a->rounding], "single or double");
+}
+
+static void rescale_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
+    const qdq_dtype_set inputs = QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) |
+                                 QDQ_SET(INT32) | QDQ_SET(INT64);
+    bool takes_unsigned = x == QDQ_UINT8 || x == QDQ_UINT16;
+    bool makes_unsigned = y == QDQ_UINT8 || y == QDQ_UINT16;
+    bool narrow = x == QDQ_INT8 || x == QDQ_INT16;
+    qdq_expect_x(ctx, rule, inputs);
+    qdq_expect_y(ctx, rule, inputs & ~QDQ_SET(INT64));
+    if ((takes_unsigned && (makes_unsigned || y == QDQ_INT32)) || (makes_unsigned && !narrow))
+        qdq_report_target_violation(
+            ctx, rule, "dtype",
+            qdq_text(ctx->findings, "is %s, and x is %s", qdq_dtype_name(y), qdq_dtype_name(x)),
+            takes_unsigned ? "int8 or int16" : "int8, int16 or int32");
+}
+
+static bool has_zero_point(qdq_dtype dtype) {
+    return dtype == QDQ_INT8 || dtype == QDQ_UINT8 || dtype == QDQ_UINT16;
+}
+
+static void check_zero_point(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                             qdq_dtype dtype) {
+    qdq_argument zero = qdq_argument_of(ctx, port);
+    if (!zero.given) return;
+    if (zero.count != 1) {
+        qdq_report_target_violation(ctx, rule, zero.name,
+                                    qdq_text(ctx->findings, "has %zu elements", zero.count), "one");
+        return;
+    }
+    double z = zero.known ? qdq_argument_at(&zero, 0) : 0;
+    if (z != 0 && (!has_zero_point(dtype) || (dtype == QDQ_UINT16 && z != 32768)))
+        qdq_report_target_violation(
+            ctx, rule, zero.name, qdq_text_is(ctx->findings, z),
+            dtype == QDQ_UINT16
+                ? "0 or 32768, as the codes are uint16"
+                : qdq_text(ctx->findings, "0, as the codes are %s", qdq_dtype_name(dtype)));
+}
+
+static void rescale_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
+    check_zero_point(ctx, rule, "in_zero_point", ctx->inputs[QDQ_PORT_X].type.dtype);
+    check_zero_point(ctx, rule, "out_zero_point", ctx->outputs[0].dtype);
+}
+
+static void rescale_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
+    int last = ctx->inputs[QDQ_PORT_X].type.shape.rank - 1, axis = qdq_channel_axis(ctx);
+    if (qdq_fixed_has_channels(ctx->attrs) && axis != last)
+        qdq_report_target_violation(ctx, rule, "axis", qdq_text(ctx->findings, "is %d", axis),
+                                    qdq_text(ctx->findings, "%d, the last dim of x", last));
+}
+
+//---- The target -------------------------------------------------------------
+
+#define ERROR_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "tosa", id, summary, hint, SPEC source, ops, check, 0, 0)
+#define RESCALE_ROW(id, summary, hint, check) \
+    ERROR_ROW("rescale-" id, summary, hint, "RESCALE", "Requantize", check)
+
+// clang-format off
+static const qdq_rule rules[] = {
+    RESCALE_ROW("multiplier", "RESCALE has a multiplier of at least 0 and a shift, with 15 bits for x of 48 bits",
+                "give the quotient of the scales as multiplier * 2^-shift", rescale_multiplier),
+    RESCALE_ROW("shift", "RESCALE shifts by 2 to 62 bits", "double the multiplier for each bit that is missing", rescale_shift),
+    RESCALE_ROW("rounding", "RESCALE rounds once (SINGLE_ROUND) or twice (DOUBLE_ROUND)", "use single or double", rescale_rounding),
+    RESCALE_ROW("dtypes", "RESCALE takes 8, 16, 32 and 48 bits and makes 8, 16 and 32; only int8 and int16 become unsigned, and unsigned codes only int8 and int16",
+                "rescale twice", rescale_dtypes),
+    RESCALE_ROW("zero-point", "one zero point of int8 or uint8, or 0 or 32768 of uint16", "subtract it first, or add it after", rescale_zero_point),
+    RESCALE_ROW("axis", "channels of RESCALE lie in the last dim", "transpose x first", rescale_axis),
+    RESCALE_ROW("range", "RESCALE clamps to the full range of its dtype", "clamp after it", qdq_check_whole_range),
+    QDQ_FIDELITY_ROW("tosa"),
+    QDQ_BITS_UNKNOWN_ROW("tosa"),
+    QDQ_UNKNOWN_OPS_ROW("tosa", QDQ_TOSA_OPS, SPEC "list of operators"),
+};
+
+static const qdq_evidence_row evidence[] = {
+    QDQ_RUN("", "Requantize", "RESCALE", "tosa_reference_model of tosa-tools 2026.8.0", "378 tests of tosa_verif_build_tests: 1,604,250 elements", "2026-11-30"),
+    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", SPEC "elements are not computed"),
+    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", SPEC "elements are not rounded"),
+    {{0}, NULL},
+};
+// clang-format on
+
+static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    (void)ctx, (void)version;
+    return (qdq_numerics){0};
+}
+
+const qdq_target qdq_target_tosa = {
+    .name = "tosa",
+    .summary = "TOSA 1.0, the integer profile with int16 and rounding twice",
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .evidence = evidence,
+    .fixed_point = true,
+    .numerics = numerics,
+};
