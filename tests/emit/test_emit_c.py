@@ -128,6 +128,18 @@ class EmittedC(Case):
                  node("Requantize", "w", "i", in_scales=1e-7, out_scales=0.5, dtype="int8")]
         self.assert_same(nodes, {"x": codes("int8", [9, 2, 5]), "i": codes("int32", [40])})
 
+    def test_requantize_in_fixed_point(self):
+        nodes = []
+        for rounding in ("single", "double", "up", "float32", "float64"):
+            m, s = ([13421773, 9000000, 1], [34, 36, 2]) if "float" in rounding else \
+                ([2018847872, 1073741824, 2147483647], [35, 33, 30])
+            more = {"rounding": rounding, "dtype": "int8", "out_zps": -3}
+            nodes += [node("Requantize", f"t_{rounding}", "i", multiplier=m[0], shift=s[0], **more),
+                      node("Requantize", f"c_{rounding}", "i", multiplier=m, shift=s, axis=1, **more),
+                      node("Requantize", f"b_{rounding}", "x", multiplier=m[1], shift=s[1], in_zps=3, **more)]
+        sums = [v * 37 for v in range(-60, 60)] + [2**31 - 1, -2**31, -128, 128, -10, -6]
+        self.assert_same(nodes, {"i": tensor("int32", [6, 3, 7], sums), "x": codes("int8", [40])})
+
     def test_scales_at_run_time(self):
         ports = {"scale": "s", "zero_point": "z"}
         nodes = [node("DynamicQuantize", "q", "x", ports, dtype="int8", qtype="per_channel", axis=0),

@@ -16,7 +16,6 @@ static bool check(qdq_c_step *step, const qdq_quant_params *p) {
     const qdq_numerics *n = &p->numerics;
     if (qdq_is_device(n) || n->bfloat16_load || p->scale_is_inverse)
         qdq_c_cannot(step, NULL, "computes as a Tenstorrent chip does", "IEEE arithmetic");
-    if (p->fixed) qdq_c_cannot(step, NULL, "computes in fixed point", "scales");
     if (p->wide_scale) qdq_c_cannot(step, "scale", "is float64", "float32");
     if (!is_step_dtype(n->input_dtype) || !is_step_dtype(n->scale_dtype) ||
         !is_step_dtype(n->reciprocal_dtype) || !is_step_dtype(n->middle_dtype) ||
@@ -138,6 +137,34 @@ void qdq_c_write_dequantize(qdq_c_step *step) {
     qdq_c_put(text, "    }\n");
 }
 
+// By multiplier and shift. In float32 the multiplier is the bits of the scale, in float64 both are.
+static void put_fixed(qdq_c_step *step, const qdq_quant_params *p, const qdq_stage *stage) {
+    static const char *const names[] = {"m", "in_zero", "shift", "out_zero"};
+    static const char *const numbers[] = {"p0", "p1", "p2", "p3"};
+    static const char *const reals[] = {
+        [QDQ_FIXED_SINGLE] = "0.0",
+        [QDQ_FIXED_DOUBLE] = "0.0",
+        [QDQ_FIXED_UP] = "0.0",
+        [QDQ_FIXED_FLOAT32] = "(double)qdq_float_from_bits((uint32_t)m)",
+        [QDQ_FIXED_FLOAT64] = "qdq_double_of_words((uint32_t)m, (uint32_t)shift)",
+    };
+    qdq_c_text *text = step->body;
+    qdq_c_put_each(step, 0);
+    for (size_t k = 0; k < 4; k++) {
+        qdq_c_put(text, "        const int32_t %s = ", names[k]);
+        qdq_c_put_param(step, &stage->stage_params[k], numbers[k]);
+        qdq_c_put(text, ";\n");
+    }
+    qdq_c_put(text,
+              "        const qdq_fixed_params fixed = {(qdq_fixed_rounding)%d, {m, shift}, %s, "
+              "in_zero, out_zero};\n",
+              (int)p->rounding, reals[p->rounding]);
+    qdq_c_put(text,
+              "        store_%s(y0, i, (int32_t)qdq_clamp_one(qdq_fixed_one(&fixed, load_%s(x0, "
+              "i)), range.quant_min, range.quant_max));\n    }\n",
+              qdq_dtype_name(p->y_dtype), qdq_dtype_name(p->x_dtype));
+}
+
 void qdq_c_write_requantize(qdq_c_step *step) {
     const qdq_stage *stage = &step->stages[0];
     const qdq_quant_params *p = stage->params;
@@ -145,6 +172,10 @@ void qdq_c_write_requantize(qdq_c_step *step) {
     if (!check(step, p)) return;
     bool whole = qdq_dtype_is_int(p->x_dtype);
     declare(step, p, stage);
+    if (p->fixed) {
+        put_fixed(step, p, stage);
+        return;
+    }
     qdq_c_put_each(step, 0);
     put_x(step);
     put_scale(step, stage, 0, "in", "in_zero", false);
