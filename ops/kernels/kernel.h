@@ -42,6 +42,11 @@ qdq_tile_fn qdq_dequantize_tile_portable;
 qdq_tile_fn qdq_requantize_tile_portable;
 qdq_tile_fn qdq_fixed_tile_portable;  // with `fixed`
 
+// True if the vector kernels by multiplier and shift take a call: x has no zero point, zero points
+// of y are bytes of y, no multiplier is negative, and shifts are 1 or more, for roundings that
+// round twice 31 or more.
+bool qdq_fixed_is_plain(const qdq_quant_params *params, const qdq_view *views, size_t n);
+
 // Prepares a link that quantizes with a scale for each element of a row, and one zero point or as
 // many as scales. If they are known and its kernel has a form that needs no division, the link
 // takes that form, with two more parameters: 1 / s and z + 1/2, both in parts of 2^-16. False:

@@ -168,6 +168,8 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     X(quantize_int32_uint8_hot_avx512,         QUANTIZE,      int32,    uint8, &numerics_core) \
     X(requantize_int32_int8_hot_avx512,        REQUANTIZE,    int32,    int8,  &numerics_core) \
     X(requantize_int32_uint8_hot_avx512,       REQUANTIZE,    int32,    uint8, &numerics_core) \
+    X(fixed_int32_int8_avx512,                 FIXED,         int32,    int8,  NULL)           \
+    X(fixed_int32_uint8_avx512,                FIXED,         int32,    uint8, NULL)           \
     X(lookup_bytes_avx512,                     LOOKUP,        any,      any,   NULL)           \
     X(lookup_halves_avx512,                    LOOKUP_HALVES, any,      any,   NULL)           \
     X(lookup_words_avx512,                     LOOKUP_WORDS,  any,      any,   NULL)

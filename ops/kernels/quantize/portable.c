@@ -255,6 +255,20 @@ void qdq_fixed_tile_portable(const void *params, const qdq_view *views, const vo
     }
 }
 
+bool qdq_fixed_is_plain(const qdq_quant_params *p, const qdq_view *views, size_t n) {
+    bool real = p->rounding == QDQ_FIXED_FLOAT32, single = p->rounding == QDQ_FIXED_SINGLE;
+    int32_t least = single ? 1 : 31;
+    if (views[1].step || views[1].data[0]) return false;
+    for (size_t i = 0; i < (views[3].step ? n : 1); i++)
+        if (int_at(views[3], i) < p->range.least || int_at(views[3], i) > p->range.greatest)
+            return false;
+    for (size_t i = 0; !real && i < (views[0].step ? n : 1); i++)
+        if (int_at(views[0], i) < 0) return false;
+    for (size_t i = 0; !real && i < (views[2].step ? n : 1); i++)
+        if (int_at(views[2], i) < least) return false;
+    return true;
+}
+
 //---- Ranges -----------------------------------------------------------------
 
 void qdq_range_portable(qdq_dtype dtype, const void *x, size_t n, qdq_block_range *range) {
