@@ -33,8 +33,8 @@ static void add_blocks(float *restrict low, float *restrict high, uint32_t *rest
         float a = x[i], b = x[i + LANES], c = x[i + 2 * LANES], d = x[i + 3 * LANES];
         low[i] = lane_low(lane_low(lane_low(lane_low(low[i], a), b), c), d);
         high[i] = lane_high(lane_high(lane_high(lane_high(high[i], a), b), c), d);
-        uint32_t nan_a = isnan(a) != 0, nan_b = isnan(b) != 0;
-        uint32_t nan_c = isnan(c) != 0, nan_d = isnan(d) != 0;
+        uint32_t nan_a = (uint32_t)(isnan(a) != 0), nan_b = (uint32_t)(isnan(b) != 0);
+        uint32_t nan_c = (uint32_t)(isnan(c) != 0), nan_d = (uint32_t)(isnan(d) != 0);
         nan[i] |= nan_a | nan_b | nan_c | nan_d;
     }
 }
