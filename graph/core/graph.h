@@ -100,6 +100,8 @@ struct qdq_graph {
     size_t node_count, node_capacity;
     qdq_graph_output *outputs;
     size_t output_count, output_capacity;
+    qdq_state_info *states;  // inputs that take the elements of an output of the run before
+    size_t state_count, state_capacity;
     // The places on a device that the user gave to values, by value id (graph/memory/). No entry,
     // or NULL: nothing.
     struct qdq_given_layout **given_layouts;

@@ -125,6 +125,11 @@ QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dt
 // zero, negative or NaN. Does nothing for a NULL exec.
 QDQ_API void qdq_exec_run(qdq_exec *exec);
 
+// Write the inputs of an exec that are state of `graph`, from which its plan was compiled: the
+// first elements, and the elements that the last run left for the next one.
+QDQ_API qdq_status qdq_exec_first_states(qdq_exec *exec, const qdq_graph *graph, qdq_error *err);
+QDQ_API qdq_status qdq_exec_next_states(qdq_exec *exec, const qdq_graph *graph, qdq_error *err);
+
 // Computes one step of the plan (qdq_plan_get_step), to time it or to show the progress of a run.
 // Once every input is written or bound, computing all steps in order is the same as a run. Does
 // nothing if `step` is out of range or `exec` is NULL.

@@ -102,6 +102,24 @@ QDQ_API qdq_value qdq_output_value(const qdq_graph *graph, const char *name);
 QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *dtype,
                             qdq_shape *shape);
 
+//---- State between runs ------------------------------------------------------
+
+// An input whose elements come from the run before.
+typedef struct qdq_state_info {
+    const char *input;
+    const char *output;   // which has its elements for the next run
+    const void *initial;  // elements for the first run; NULL: zeros
+} qdq_state_info;
+
+// Declares `input` as state: a run begins with the elements that the output called `output` had
+// after the run before, the first run with `initial`, which is copied. Both have the same dtype and
+// shape. qdq_exec_first_states and qdq_exec_next_states set it; a run itself does not.
+QDQ_API void qdq_state(qdq_graph *graph, qdq_value input, const char *output, const void *initial);
+
+// Return the states of a graph; NULL if the index is out of range.
+QDQ_API size_t qdq_graph_state_count(const qdq_graph *graph);
+QDQ_API const qdq_state_info *qdq_graph_state(const qdq_graph *graph, size_t index);
+
 //---- The memory of a device (docs/format.md) --------------------------------
 
 // Sets the placement of `value`, an input, a constant or the first output of a node, on a

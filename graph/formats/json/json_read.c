@@ -113,8 +113,9 @@ static qdq_status check_options(const qdq_reader *r, const char *with_all_shapes
 }
 
 static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
-    static const char *const keys[] = {"$schema",   "format", "name",    "target",    "inputs",
-                                       "constants", "nodes",  "outputs", "originals", NULL};
+    static const char *const keys[] = {"$schema", "format",    "name",  "target",
+                                       "inputs",  "constants", "nodes", "outputs",
+                                       "states",  "originals", NULL};
     qdq_item top = {.json = json, .where = ""};
     qdq_node_list list = {.r = r};
     if (qdq_json_is_capture(json)) {
@@ -137,6 +138,7 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     if (!list.names) return r->err->status;
     qdq_status status = qdq_json_read_nodes(&list, &top);
     if (status == QDQ_OK) status = read_outputs(&list, &top);
+    if (status == QDQ_OK) status = read_list(r, &top, "states", qdq_json_read_state);
     if (status == QDQ_OK) status = qdq_json_read_originals(r, &top);
     qdq_symbols_destroy(list.names);
     return status;

@@ -324,3 +324,44 @@ qdq_status qdq_json_read_constant(qdq_reader *r, const qdq_item *at) {
     qdq_json_give_memory(r->graph, (qdq_value){added ? (uint32_t)before : 0}, &d.memory);
     return QDQ_OK;
 }
+
+//---- States -----------------------------------------------------------------
+
+// Reads the first elements of a state: one number for all of them, or a list. False after a
+// finding or an error.
+static bool read_initial(qdq_reader *r, const declaration *d, const qdq_item *at, void **out) {
+    size_t count = qdq_json_count(at->json), wanted = count_of(d->shape), i = 0;
+    size_t size = qdq_dtype_size(d->dtype);
+    if (!qdq_json_is_array(at->json)) return qdq_item_wrong_kind(r, at, "an array") == QDQ_OK;
+    if (count != 1 && count != wanted) {
+        bad_data(r, d, qdq_text(&r->graph->findings, "has %zu first elements", count),
+                 qdq_text(&r->graph->findings, "one, or %zu", wanted));
+        return false;
+    }
+    char *memory = qdq_mempool_array(r->mempool, wanted, size);
+    if (!memory) return qdq_fail_memory(r->err, wanted * size) == QDQ_OK;
+    QDQ_JSON_EACH(json, at->json) {
+        if (!store_number(r, d, json, i, memory + i * size)) return false;
+        i++;
+    }
+    for (; count == 1 && i < wanted; i++) memcpy(memory + i * size, memory, size);
+    *out = memory;
+    return true;
+}
+
+qdq_status qdq_json_read_state(qdq_reader *r, const qdq_item *at) {
+    static const char *const keys[] = {"input", "output", "initial", NULL};
+    const char *input, *output;
+    qdq_item initial;
+    void *first = NULL;
+    QDQ_TRY(qdq_item_check_keys(r, at, keys));
+    QDQ_TRY(qdq_item_string(r, at, "input", &input));
+    QDQ_TRY(qdq_item_string(r, at, "output", &output));
+    QDQ_TRY(qdq_item_member(r, at, "initial", false, &initial));
+    qdq_value value = qdq_graph_find(r->graph, input);
+    declaration d = {.name = input};
+    bool known = qdq_value_type(r->graph, value, &d.dtype, &d.shape);
+    if (known && initial.json && !read_initial(r, &d, &initial, &first)) return r->err->status;
+    qdq_state(r->graph, value, output, first);
+    return QDQ_OK;
+}

@@ -8,5 +8,7 @@
 // Add one value to the graph each. A wrong dtype, shape or element becomes a finding.
 qdq_status qdq_json_read_input(qdq_reader *r, const qdq_item *at);
 qdq_status qdq_json_read_constant(qdq_reader *r, const qdq_item *at);
+// Reads an entry of "states", after everything that it names.
+qdq_status qdq_json_read_state(qdq_reader *r, const qdq_item *at);
 
 #endif

@@ -32,27 +32,33 @@ static void write_declaration(qdq_json *json, const qdq_graph_value *value) {
     qdq_json_end_array(json);
 }
 
-static void write_elements(qdq_json *json, const qdq_graph_value *value) {
-    size_t count = qdq_shape_count(value->type.shape), size = qdq_dtype_size(value->type.dtype);
-    qdq_json_key(json, "data");
+// Writes the first `count` elements of a dtype as a list.
+static void write_list(qdq_json *json, const char *key, qdq_dtype dtype, const void *data,
+                       size_t count) {
+    size_t size = qdq_dtype_size(dtype);
+    qdq_json_key(json, key);
     qdq_json_begin_line(json);
     for (size_t i = 0; i < count; i++) {
-        const char *element = (const char *)value->data + i * size;
-        if (value->type.dtype == QDQ_UINT64) {
+        const char *element = (const char *)data + i * size;
+        if (dtype == QDQ_UINT64) {
             qdq_json_uint(json, *(const uint64_t *)(const void *)element);
-        } else if (value->type.dtype == QDQ_FLOAT64) {
+        } else if (dtype == QDQ_FLOAT64) {
             qdq_json_double(json, *(const double *)(const void *)element);
-        } else if (!qdq_dtype_is_real(value->type.dtype)) {
+        } else if (!qdq_dtype_is_real(dtype)) {
             int64_t whole;
-            qdq_widen_int64(value->type.dtype, element, &whole, 1);
+            qdq_widen_int64(dtype, element, &whole, 1);
             qdq_json_int(json, whole);
         } else {
             float real;
-            qdq_decode_float(value->type.dtype, element, &real, 1);
+            qdq_decode_float(dtype, element, &real, 1);
             qdq_json_float32(json, real);
         }
     }
     qdq_json_end_array(json);
+}
+
+static void write_elements(qdq_json *json, const qdq_graph_value *value) {
+    write_list(json, "data", value->type.dtype, value->data, qdq_shape_count(value->type.shape));
 }
 
 // Returns the elements of a constant, in `scratch` if they are in a file. NULL if reading fails.
@@ -203,6 +209,27 @@ static void write_originals(qdq_json *json, const qdq_graph *graph) {
 
 //---- The whole --------------------------------------------------------------
 
+// Writes first elements that are all the same as a list of one.
+static void write_states(qdq_json *json, const qdq_graph *graph) {
+    qdq_json_key(json, "states");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < graph->state_count; i++) {
+        const qdq_state_info *state = &graph->states[i];
+        qdq_type type = graph->values[qdq_graph_find(graph, state->input).id].type;
+        size_t count = qdq_shape_count(type.shape), size = qdq_dtype_size(type.dtype);
+        const char *first = state->initial;
+        bool same = first && (count == 1 || memcmp(first, first + size, (count - 1) * size) == 0);
+        qdq_json_begin_object(json);
+        qdq_json_key(json, "input");
+        qdq_json_string(json, state->input);
+        qdq_json_key(json, "output");
+        qdq_json_string(json, state->output);
+        if (first) write_list(json, "initial", type.dtype, first, same ? 1 : count);
+        qdq_json_end_object(json);
+    }
+    qdq_json_end_array(json);
+}
+
 // False if elements of constants cannot be read.
 static bool write_graph(qdq_json *json, const qdq_graph *graph, const char *tensors) {
     qdq_json_begin_object(json);
@@ -229,6 +256,7 @@ static bool write_graph(qdq_json *json, const qdq_graph *graph, const char *tens
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
+    if (graph->state_count) write_states(json, graph);
     write_originals(json, graph);
     qdq_json_end_object(json);
     return written;
