@@ -10,12 +10,14 @@
 #include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/compare_output.h"
+#include "tools/io/frames.h"
 #include "tools/io/inputs.h"
 #include "tools/io/outputs.h"
 #include "tools/io/stream_out.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
 #include "tools/options.h"
+#include "tools/options/option_number.h"
 #include "tools/options/run.h"
 #include "tools/session.h"
 
@@ -26,6 +28,7 @@ typedef struct results {
     qdq_tensor *tensors;
     void **data;  // of the tensors; owned
     size_t count, output_count;
+    size_t frames;  // along the first dim of each; 0: one run
 } results;
 
 static void release_results(results *r) {
@@ -35,9 +38,13 @@ static void release_results(results *r) {
 }
 
 static int take_result(const session *s, const qdq_tensor_info *info, results *r) {
-    void *data = elements_take(s->exec_options.allocator, info->bytes);
+    size_t bytes;
+    qdq_shape shape = r->frames ? frames_shape(info->shape, r->frames) : info->shape;
+    void *data = NULL;
+    if (!__builtin_mul_overflow(info->bytes, r->frames ? r->frames : 1, &bytes))
+        data = elements_take(s->exec_options.allocator, bytes);
     if (!data) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", info->name);
-    r->tensors[r->count] = (qdq_tensor){info->name, info->dtype, info->shape, data};
+    r->tensors[r->count] = (qdq_tensor){info->name, info->dtype, shape, data};
     r->data[r->count++] = data;
     return EXIT_OK;
 }
@@ -86,12 +93,14 @@ static int take_results(const session *s, const options *opt, results *r) {
     return code;
 }
 
-static int read_results(const session *s, const results *r) {
+// Copies the results of a run, which are one frame of them.
+static int read_results(const session *s, const results *r, size_t frame) {
     qdq_error err = {0};
     for (size_t i = 0; err.status == QDQ_OK && i < r->count; i++) {
         const qdq_tensor *t = &r->tensors[i];
-        (void)qdq_exec_read(s->exec, t->name, t->dtype, r->data[i], qdq_shape_count(t->shape),
-                            &err);
+        size_t count = qdq_shape_count(t->shape) / (r->frames ? r->frames : 1);
+        char *to = (char *)r->data[i] + frame * count * qdq_dtype_size(t->dtype);
+        (void)qdq_exec_read(s->exec, t->name, t->dtype, to, count, &err);
     }
     return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
@@ -284,10 +293,28 @@ static int show_results(const results *r, const options *opt, double seconds,
     return code;
 }
 
-int run_run(const options *opt) {
-    const run_options *own = opt->own;
+// Runs the graph once, or on each frame, and copies the results.
+static int run_frames(const session *s, const options *opt, const results *r) {
+    qdq_error err = {0};
+    int code = EXIT_OK;
+    for (size_t i = 0; i < (r->frames ? r->frames : 1) && code == EXIT_OK; i++) {
+        if (r->frames) (void)frames_bind(opt->frames, s->exec, s->plan, i, &err);
+        if (i) (void)qdq_exec_next_states(s->exec, s->graph, &err);
+        if (err.status) return report_error(&err);
+        session_run(s, opt);
+        code = read_results(s, r, i);
+    }
+    return code;
+}
+
+int run_run(const options *given) {
+    const run_options *own = given->own;
+    options all = *given;
+    const options *opt = &all;
+    frames f = {0};
     session s;
     results r = {0};
+    if (!options_number("frames", own->frames, 1, 0, &r.frames)) return EXIT_USAGE;
     int code = check_stdout(&opt->outputs, opt->json            ? "--json"
                                            : own->expects.count ? "--expect"
                                                                 : NULL);
@@ -295,14 +322,16 @@ int run_run(const options *opt) {
     if (opt->outputs.count) watch_saved(opt->watch, "no output was written");
     code = session_start(&s, opt);
     if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, opt);
+    if (code == EXIT_OK && r.frames)
+        code = frames_open(&f, r.frames, s.graph, s.plan, s.exec_options.allocator);
+    if (r.frames) all.frames = &f;
     if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);
     if (code == EXIT_OK) code = take_results(&s, opt, &r);
     double seconds = 0;
     if (code == EXIT_OK) {
         double start = now();
-        session_run(&s, opt);
+        code = run_frames(&s, opt, &r);
         seconds = now() - start;
-        code = read_results(&s, &r);
         qdq_exec_destroy(s.exec);  // its memory is for the files that are compared
         s.exec = NULL;
     }
@@ -313,6 +342,7 @@ int run_run(const options *opt) {
     if (code == EXIT_OK) code = write_outputs(&r, opt);
     if (code == EXIT_OK) code = show_results(&r, opt, seconds, s.report);
     release_results(&r);
+    frames_close(&f);
     session_close(&s);
     return code;
 }

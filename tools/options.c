@@ -143,6 +143,8 @@ static const option_row rows[] = {
         "write a state although shards are missing, to merge it with them later"),
     OWN(run, "expect", 'e', "[NAME=]FILE", FILES, expects,
         "compare an output with a file; exit 1 if they differ"),
+    OWN(run, "frames", 0, "N", TEXT, frames,
+        "run N times, each on the next N-th of every input along its first dim; state passes on"),
     OWN(run, "tolerance", 0, "X", TEXT, tolerance, "--expect: largest |difference| (0)"),
     OWN(run, "worst", 0, "N", TEXT, worst,
         "--expect: also list the N worst entries of the first dim"),

@@ -20,6 +20,7 @@ typedef struct options {
     load_options load;
     compile_options compile;
     data_options data;
+    const struct frames *frames;  // of the inputs; NULL: one run
     void *own;            // the options of one command, in its struct <command>_options; NULL: none
     struct watch *watch;  // watches the running command
     struct spill *spill;  // memory in files of `spill_folder`; NULL: none

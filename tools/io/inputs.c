@@ -11,6 +11,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/file_kind.h"
+#include "tools/io/frames.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
 #include "tools/options.h"
@@ -27,6 +28,7 @@ typedef struct input_row {
 
 typedef struct input_list {
     const qdq_graph *graph;
+    const qdq_plan *plan;
     const options *opt;
     input_row *rows;
     size_t count;
@@ -164,21 +166,40 @@ static int choose_files(input_list *list, const qdq_plan *plan) {
 
 //---- Reading them -----------------------------------------------------------
 
-static int write_input(input_list *list, qdq_exec *exec, const qdq_tensor_info *input,
+// Writes the elements of an input: of each frame to its place.
+static qdq_status write_frames(const input_list *list, qdq_exec *exec, const input_row *row,
+                               const loaded_tensor *tensor, qdq_error *err) {
+    const frames *f = list->opt->frames;
+    size_t count = qdq_shape_count(row->info->shape), size = qdq_dtype_size(tensor->dtype);
+    size_t runs = f && f->inputs[row->number] ? f->count : 1;
+    qdq_status status = QDQ_OK;
+    for (size_t i = 0; i < runs && status == QDQ_OK; i++) {
+        if (runs > 1) status = frames_bind_input(f, exec, list->plan, row->number, i, err);
+        if (status == QDQ_OK)
+            status = qdq_exec_write(exec, row->info->name, tensor->dtype,
+                                    (const char *)tensor->data + i * count * size, count, err);
+    }
+    return status;
+}
+
+static int write_input(input_list *list, qdq_exec *exec, const input_row *row,
                        const tensor_spec *spec) {
+    const qdq_tensor_info *input = row->info;
+    const frames *f = list->opt->frames;
+    qdq_shape shape =
+        f && f->inputs[row->number] ? frames_shape(input->shape, f->count) : input->shape;
     qdq_error err = {0};
     loaded_tensor tensor;
     char has[128], wants[128];
-    if (tensor_load(&list->source, spec, input->name, input->shape, &tensor, &err) != QDQ_OK)
+    if (tensor_load(&list->source, spec, input->name, shape, &tensor, &err) != QDQ_OK)
         return report_error(&err);
     int code = EXIT_OK;
     if (are_codes_of(input->dtype, tensor.dtype, spec->file)) tensor.dtype = input->dtype;
-    if (!qdq_shape_equal(tensor.shape, input->shape)) {
+    if (!qdq_shape_equal(tensor.shape, shape)) {
         code = tell_failure(QDQ_ERR_PARSE, "input '%s': %s has shape %s, wanted %s", input->name,
                             spec->file, qdq_write_shape(tensor.shape, has, sizeof has),
-                            qdq_write_shape(input->shape, wants, sizeof wants));
-    } else if (qdq_exec_write(exec, input->name, tensor.dtype, tensor.data,
-                              qdq_shape_count(tensor.shape), &err) != QDQ_OK) {
+                            qdq_write_shape(shape, wants, sizeof wants));
+    } else if (write_frames(list, exec, row, &tensor, &err) != QDQ_OK) {
         bool narrows = tensor.dtype == QDQ_FLOAT64 && qdq_dtype_is_real(input->dtype);
         code = tell_failure(QDQ_ERR_PARSE, "%s: %s%s", spec->file, err.text,
                             narrows ? "; convert it in numpy with x.astype('float32')" : "");
@@ -194,7 +215,7 @@ static int give_input(input_list *list, qdq_exec *exec, const input_row *row) {
     (void)tensor_spec_of_input(list->graph, word_at(list, row->chosen), &spec);
     if (!*spec.name) (void)has_tensor_for(list, spec.file, row->info->name, &tensor);
     if (tensor) snprintf(spec.tensor, sizeof spec.tensor, "%s", tensor);
-    return write_input(list, exec, row->info, &spec);
+    return write_input(list, exec, row, &spec);
 }
 
 // Orders inputs by their files, which are then opened once, and in the plan.
@@ -204,12 +225,17 @@ static int compare_files(const void *a, const void *b) {
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-// Inputs without a file come first.
+// Inputs without a file come first. State begins with its first elements.
 static int check_all_given(const input_list *list) {
-    if (list->opt->fill || !list->count || list->rows[0].chosen != NONE) return EXIT_OK;
-    const char *name = list->rows[0].info->name;
-    return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is not given; add -i %s=FILE, or --fill SEED",
-                        name, name);
+    if (list->opt->fill) return EXIT_OK;
+    for (size_t i = 0; i < list->count && list->rows[i].chosen == NONE; i++) {
+        const char *name = list->rows[i].info->name;
+        if (!is_state_input(list->graph, name))
+            return tell_failure(QDQ_ERR_ARGUMENT,
+                                "input '%s' is not given; add -i %s=FILE, or --fill SEED", name,
+                                name);
+    }
+    return EXIT_OK;
 }
 
 static int fill_inputs(const input_list *list, qdq_exec *exec) {
@@ -217,12 +243,18 @@ static int fill_inputs(const input_list *list, qdq_exec *exec) {
     qdq_error err = {0};
     const char *fill = list->opt->fill;
     if (!options_number("fill", fill, 0, 0, &seed)) return EXIT_USAGE;
-    if (!fill || qdq_exec_fill(exec, list->graph, seed, &err) == QDQ_OK) return EXIT_OK;
-    return report_error(&err);
+    const frames *f = list->opt->frames;
+    for (size_t i = 0; fill && i < (f ? f->count : 1) && err.status == QDQ_OK; i++) {
+        if (f) (void)frames_bind(f, exec, list->plan, i, &err);
+        if (err.status == QDQ_OK) (void)qdq_exec_fill(exec, list->graph, seed + i, &err);
+    }
+    if (err.status == QDQ_OK) (void)qdq_exec_first_states(exec, list->graph, &err);
+    return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
 int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt) {
-    input_list list = {.graph = graph, .opt = opt, .source.from = &opt->memory->allocator};
+    input_list list = {
+        .graph = graph, .plan = plan, .opt = opt, .source.from = &opt->memory->allocator};
     int code = list_inputs(&list, plan)
                    ? choose_files(&list, plan)
                    : tell_failure(QDQ_ERR_MEMORY, "no memory for the names of inputs");

@@ -7,7 +7,7 @@
 
 typedef struct run_options {
     string_list expects;
-    const char *tolerance, *worst;
+    const char *tolerance, *worst, *frames;
 } run_options;
 
 #endif
