@@ -3,10 +3,11 @@
 """TensorFlow Lite models: operators of elements and slices, and operators that move codes, give the numbers of their
 definitions."""
 
+import json
 import math
 
 import harness
-from harness import main
+from harness import graph, main, node, unpack, value, write_npy
 from tflite_case import SCALE, ZERO, Tflite, code, numbers, reals, x_tensor
 from tflite_file import Op, Tensor, f32, i8, i32, ints, model
 
@@ -150,6 +151,69 @@ class Resizing(Tflite):
         content = model([x_tensor([1, 2, 2, 1]), Tensor("size", "int32", [2], [4, 4]), x_tensor([1, 4, 4, 1], "y")],
                         [Op("RESIZE_BILINEAR", ["x", "size"], ["y"], {2: i8(1), 3: i8(1)})], ["x"], ["y"])
         self.assert_refusal(content, "node 'y': RESIZE_BILINEAR: half_pixel_centers is set, and align_corners too, wanted one of the two")
+
+
+# ---- State ----
+
+
+class Variables(Tflite):
+    """y is x added to the sum of all x before; the first sum is 5."""
+
+    def content(self, ops=None, initial=(5, 5), init_ops=None, **read):
+        handle, once = (lambda name: Tensor(name, "resource", [])), lambda: {1: "the sum"}
+        sum_ = Tensor("read", "int8", [2], scale=1.0, **read)
+        tensors = [Tensor("x", "int8", [2], scale=1.0), handle("the sum"), sum_, Tensor("y", "int8", [2], scale=1.0)]
+        ops = ops or [Op("CALL_ONCE", [], [], {0: i32(1)}), Op("VAR_HANDLE", [], ["the sum"], once()), Op("READ_VARIABLE", ["the sum"], ["read"]),
+                      Op("ADD", ["x", "read"], ["y"]), Op("ASSIGN_VARIABLE", ["the sum", "y"], [])]
+        init = ([handle("h"), Tensor("c", "int8", [2], list(initial), 1.0)],
+                init_ops or [Op("VAR_HANDLE", [], ["h"], once()), Op("ASSIGN_VARIABLE", ["h", "c"], [])], [], [])
+        return model(tensors, ops, ["x"], ["y"], [init])
+
+    def test_frames_pass_on_the_state(self):
+        self.write("m.tflite", self.content(initial=[5, -1]))
+        write_npy(self.folder / "x.npy", harness.tensor("int8", [6], [1, 2, 3, 4, 5, 6]))
+        want = [6, 1, 9, 5, 14, 11]
+        self.qdq("convert", "m.tflite", "-o", "g.json")
+        for name in ("m.tflite", "g.json"):
+            self.qdq("run", name, "--frames", "3", "-i", "x=x.npy", "-o", "y=y.npy")
+            found = harness.read_npy(self.folder / "y.npy")
+            self.assertEqual((found.shape, unpack(found)), ([6], want))
+        self.assertEqual(json.loads((self.folder / "g.json").read_text())["states"],
+                         [{"input": "the sum", "output": "the sum/next", "initial": [5, -1]}])
+
+    def test_a_run_begins_with_the_first_elements(self):
+        found = self.run_model(self.content(), x=harness.tensor("int8", [2], [1, 2]))
+        self.assertEqual(found, {"y": [6, 7], "the sum/next": [6, 7]})
+        found = self.run_model(self.content(), x=harness.tensor("int8", [2], [1, 2]), **{"the sum": harness.tensor("int8", [2], [10, 20])})
+        self.assertEqual(found["y"], [11, 22])
+
+    def test_variables_without_first_elements_begin_with_zeros(self):
+        ops = [Op("VAR_HANDLE", [], ["the sum"], {1: "the sum"}), Op("READ_VARIABLE", ["the sum"], ["read"]), Op("ADD", ["x", "read"], ["y"])]
+        found = self.run_model(self.content(ops), x=harness.tensor("int8", [2], [1, 2]))
+        self.assertEqual(found, {"y": [1, 2], "the sum/next": [0, 0]})
+
+    def test_a_read_after_an_assignment(self):
+        ops = [Op("VAR_HANDLE", [], ["the sum"], {1: "the sum"}), Op("ASSIGN_VARIABLE", ["the sum", "x"], []), Op("READ_VARIABLE", ["the sum"], ["read"]),
+               Op("ADD", ["x", "read"], ["y"])]
+        self.assertEqual(self.run_model(self.content(ops), x=harness.tensor("int8", [2], [1, 2])), {"y": [2, 4]})
+
+    def test_refusals(self):
+        self.assert_refusal(self.content([Op("READ_VARIABLE", ["the sum"], ["read"]), Op("ADD", ["x", "read"], ["y"])]),
+                            "node 'read': READ_VARIABLE: reads 'the sum', which is a resource")
+        self.assert_refusal(self.content([Op("CALL_ONCE", [], [], {0: i32(2)}), Op("RELU", ["x"], ["y"])]),
+                            "node 'operator_0': CALL_ONCE: init_subgraph_index is 2, wanted 1 to 1")
+        self.assert_refusal(self.content(init_ops=[Op("RELU", ["c"], ["h"])]),
+                            "node 'operator_0': CALL_ONCE: does more than assign constants to variables")
+
+    def test_states_of_graph_files(self):
+        base = graph([node("ReLU", "q", "x")], inputs=[value("x"), value("s")], outputs={"y": "q", "t": "s"})
+        for states, text in (([{"input": "x", "output": "z"}], "x"), ([{"input": "q", "output": "y"}], "is no input, wanted an input")):
+            found = self.check({**base, "states": states})
+            self.assertEqual([one["rule"] for one in found if one["severity"] == "error"], ["core/value-unknown"])
+            self.assertIn(text, found[0]["message"])
+        found = self.check({**base, "states": [{"input": "s", "output": "y", "initial": [1, 2]}]})
+        self.assertIn("has 2 first elements, wanted one, or 6", found[0]["message"])
+        self.assertEqual([one for one in self.check({**base, "states": [{"input": "s", "output": "y", "initial": [1]}]}, code=0) if one["severity"] == "error"], [])
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ typedef struct qdq_tflite_tensor {
     const float *scales;   // none: not quantized
     const double *zps;     // one, or one for each scale
     size_t scale_count, zp_count;
-    int axis;   // of the scales, if there are several
+    int axis;                              // of the scales, if there are several
+    struct qdq_tflite_variable *variable;  // of a handle; NULL
     bool made;  // by an operator before, or an input; without `refs`: it was refused
     qdq_value refs[QDQ_TFLITE_ORDERS];  // in the graph, in each order; id 0: not yet added
 } qdq_tflite_tensor;
@@ -47,8 +48,11 @@ typedef struct qdq_tflite_import {
     qdq_flat_list codes, buffers, subgraphs;
     qdq_tflite_tensor *tensors;
     size_t tensor_count;
-    qdq_symbols *claimed;  // names of tensors -> 0
-    unsigned renamed;      // values with another name than in the file
+    qdq_symbols *claimed;         // names of tensors -> 0
+    unsigned renamed;             // values with another name than in the file
+    qdq_symbols *variable_names;  // -> index
+    struct qdq_tflite_variable **variables;
+    size_t variable_count, variable_capacity;
     qdq_error *err;
 } qdq_tflite_import;
 

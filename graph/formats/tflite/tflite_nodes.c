@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/formats/tflite/ops/tflite_ops.h"
+#include "graph/formats/tflite/tflite_states.h"
 #include "runtime/base/error.h"
 
 enum { CUSTOM = 32, MOST_PORTS = 64 };
@@ -41,7 +42,7 @@ static bool check_inputs(qdq_tflite_node *node, const qdq_tflite_op *row) {
             qdq_tflite_refuse(node, NULL, TFLITE_TEXT(node, "lacks input %zu", i), NULL);
             return false;
         }
-        if (!tensor) continue;
+        if (!tensor || tensor->variable) continue;
         if (tensor->why_not) {
             qdq_tflite_refuse(
                 node, NULL,
@@ -63,7 +64,8 @@ static bool check_inputs(qdq_tflite_node *node, const qdq_tflite_op *row) {
 }
 
 // Checks what the operator makes: a first output, and no tensor twice.
-static bool check_outputs(qdq_tflite_node *node) {
+static bool check_outputs(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    bool variables = qdq_tflite_handles_variables(row->code);
     for (size_t i = 0; i < node->output_count; i++) {
         const qdq_tflite_tensor *out = node->outputs[i];
         if (out && (out->made || out->bytes)) {
@@ -71,7 +73,7 @@ static bool check_outputs(qdq_tflite_node *node) {
                               NULL);
             return false;
         }
-        if (out && out->why_not) {
+        if (out && out->why_not && !(variables && out->type == QDQ_TFLITE_RESOURCE)) {
             qdq_tflite_refuse(
                 node, NULL, TFLITE_TEXT(node, "makes '%.128s', which %s", out->name, out->why_not),
                 NULL);
@@ -79,6 +81,7 @@ static bool check_outputs(qdq_tflite_node *node) {
         }
     }
     if (node->output_count && node->outputs[0]) return true;
+    if (variables && row->code != QDQ_TFLITE_READ_VARIABLE) return true;
     qdq_tflite_refuse(node, NULL, "makes nothing", NULL);
     return false;
 }
@@ -149,7 +152,7 @@ static qdq_status check_room(const qdq_tflite_import *im) {
 
 static void convert(qdq_tflite_node *node, const qdq_flat_table *table) {
     const qdq_tflite_op *row = find_row(node, table);
-    if (!row || !check_outputs(node) || !check_inputs(node, row)) return;
+    if (!row || !check_outputs(node, row) || !check_inputs(node, row)) return;
     for (size_t i = node->input_count; i < row->least; i++) {
         qdq_tflite_refuse(node, NULL, TFLITE_TEXT(node, "lacks input %zu", i), NULL);
         return;

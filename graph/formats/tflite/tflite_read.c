@@ -8,12 +8,19 @@
 
 #include "graph/core/names.h"
 #include "graph/formats/tflite/tflite_nodes.h"
+#include "graph/formats/tflite/tflite_states.h"
 #include "runtime/base/error.h"
 #include "runtime/base/utf8.h"
 
 enum { SCHEMA_VERSION = 3 };
 
 //---- Inputs and outputs -----------------------------------------------------
+
+// True if a user's name is the name of a tensor in the graph or in the file.
+static bool names_tensor(const char *name, const qdq_tflite_tensor *tensor) {
+    return strcmp(name, tensor->name) == 0 ||
+           (tensor->original && strcmp(name, tensor->original) == 0);
+}
 
 // Sets open dims by the options: the shape of the input's name, or the size of a batch.
 static qdq_shape input_shape(const qdq_tflite_import *im, const qdq_tflite_tensor *tensor) {
@@ -22,14 +29,34 @@ static qdq_shape input_shape(const qdq_tflite_import *im, const qdq_tflite_tenso
     if (options && options->batch > 0 && tensor->open & 1u) shape.dims[0] = options->batch;
     for (size_t i = 0; options && i < options->shape_count; i++) {
         const qdq_input_shape *given = &options->shapes[i];
-        bool named = strcmp(given->name, tensor->name) == 0 ||
-                     (tensor->original && strcmp(given->name, tensor->original) == 0);
-        if (!named || given->samples) continue;
+        if (!names_tensor(given->name, tensor) || given->samples) continue;
         if (!given->tentative) return given->shape;
         for (int d = 0; given->shape.rank == shape.rank && d < shape.rank; d++)
             if (tensor->open >> d & 1u) shape.dims[d] = given->shape.dims[d];
     }
     return shape;
+}
+
+// Refuses shapes of the options that belong to no input, and sizes of dims, which have no names.
+static qdq_status check_options(const qdq_tflite_import *im) {
+    const qdq_graph_options *options = im->options;
+    for (size_t i = 0; options && i < options->dim_count; i++)
+        if (!options->dims[i].tentative)
+            return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
+                            "a size is given for dim '%.200s', and only ONNX models name dims; "
+                            "give the shape of an input",
+                            options->dims[i].name);
+    for (size_t i = 0; options && i < options->shape_count; i++) {
+        const qdq_input_shape *given = &options->shapes[i];
+        bool found = given->tentative;
+        for (size_t k = 0; k < im->tensor_count && !found; k++)
+            found = im->tensors[k].made && names_tensor(given->name, &im->tensors[k]);
+        if (!found)
+            return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
+                            "a shape is given for '%.200s', which is no input of the model",
+                            given->name);
+    }
+    return QDQ_OK;
 }
 
 // Returns the tensor at entry i of a list of indices; NULL after an error.
@@ -128,8 +155,10 @@ static qdq_status read_model(qdq_tflite_import *im) {
     set_name(im, &subgraph);
     QDQ_TRY(qdq_tflite_read_tensors(im, &subgraph));
     QDQ_TRY(add_inputs(im, &subgraph));
+    QDQ_TRY(check_options(im));
     QDQ_TRY(qdq_tflite_add_nodes(im, &subgraph));
-    return add_outputs(im, &subgraph);
+    QDQ_TRY(add_outputs(im, &subgraph));
+    return qdq_tflite_add_states(im);
 }
 
 qdq_status qdq_tflite_read(qdq_graph *graph, const qdq_tflite_bytes *bytes,
@@ -143,6 +172,7 @@ qdq_status qdq_tflite_read(qdq_graph *graph, const qdq_tflite_bytes *bytes,
                             .flat = flat,
                             .path = bytes->path ? bytes->path : "",
                             .claimed = qdq_symbols_create(graph->allocator, err),
+                            .variable_names = qdq_symbols_create(graph->allocator, err),
                             .err = err};
     if (flat) {
         flat->memory = bytes->memory, flat->file = bytes->file;
@@ -151,8 +181,9 @@ qdq_status qdq_tflite_read(qdq_graph *graph, const qdq_tflite_bytes *bytes,
         flat->err = err;
     }
     if (!flat) qdq_fail_memory(err, sizeof *flat);
-    if (flat && im.claimed) (void)read_model(&im);
+    if (flat && im.claimed && im.variable_names) (void)read_model(&im);
     if (mempool.failed) qdq_fail_memory(err, 1);
+    qdq_symbols_destroy(im.variable_names);
     qdq_symbols_destroy(im.claimed);
     qdq_mempool_release(&mempool);
     return err->status;

@@ -55,6 +55,7 @@ static qdq_status read_name(qdq_tflite_import *im, const qdq_flat_table *table,
     tensor->name = tensor->original ? qdq_tflite_free_name(im, text) : NULL;
     if (tensor->name == text) tensor->name = tensor->original, tensor->original = NULL;
     if (!tensor->name) return qdq_fail_memory(im->err, 1);
+    if (tensor->type == QDQ_TFLITE_RESOURCE) return QDQ_OK;  // a variable may have this name
     return qdq_symbols_add(im->claimed, tensor->name, strlen(tensor->name), 0, im->err);
 }
 

@@ -36,6 +36,10 @@ static const qdq_tflite_op rows[] = {
     {102, "SPLIT_V", 3, 79, -1, qdq_tflite_split_v, NULL},
     {114, "QUANTIZE", 1, 89, -1, qdq_tflite_quantize_op, NULL},
     {117, "HARD_SWISH", 1, 91, -1, qdq_tflite_unary, "HardSwish"},
+    {129, "CALL_ONCE", 0, 103, -1, qdq_tflite_call_once, NULL},
+    {142, "VAR_HANDLE", 0, 111, -1, qdq_tflite_var_handle, NULL},
+    {QDQ_TFLITE_READ_VARIABLE, "READ_VARIABLE", 1, 0, -1, qdq_tflite_read_variable, NULL},
+    {144, "ASSIGN_VARIABLE", 2, 0, -1, qdq_tflite_assign_variable, NULL},
     {QDQ_TFLITE_RELU_0_TO_1, "RELU_0_TO_1", 1, 0, -1, qdq_tflite_unary, "Clamp"},
 };
 // clang-format on

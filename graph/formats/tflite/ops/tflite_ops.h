@@ -10,7 +10,12 @@
 #include "include/qdq/ops.h"
 
 // Codes of operators that converters tell apart.
-enum { QDQ_TFLITE_RELU_N1_TO_1 = 20, QDQ_TFLITE_RELU6 = 21, QDQ_TFLITE_RELU_0_TO_1 = 152 };
+enum {
+    QDQ_TFLITE_RELU_N1_TO_1 = 20,
+    QDQ_TFLITE_RELU6 = 21,
+    QDQ_TFLITE_READ_VARIABLE = 143,
+    QDQ_TFLITE_RELU_0_TO_1 = 152
+};
 
 // An operator. `ours` is the op that an elementwise operator is.
 typedef struct qdq_tflite_op {
@@ -45,6 +50,9 @@ qdq_tflite_convert qdq_tflite_concatenation, qdq_tflite_pad, qdq_tflite_reshape,
 qdq_tflite_convert qdq_tflite_strided_slice, qdq_tflite_split, qdq_tflite_split_v;
 // tflite_resize.c
 qdq_tflite_convert qdq_tflite_resize_bilinear, qdq_tflite_resize_nearest;
+// tflite_variables.c
+qdq_tflite_convert qdq_tflite_var_handle, qdq_tflite_read_variable, qdq_tflite_assign_variable,
+    qdq_tflite_call_once;
 
 //---- Pairs (tflite_pairs.c) -------------------------------------------------
 
