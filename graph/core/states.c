@@ -70,6 +70,8 @@ const qdq_state_info *qdq_graph_state(const qdq_graph *graph, size_t index) {
 
 // Sets the input of each state: to its first elements, or to its next ones.
 static qdq_status set_states(qdq_exec *exec, const qdq_graph *graph, bool first, qdq_error *err) {
+    if (!graph) return qdq_fail_memory(err, 1);
+    if (!exec) return qdq_fail(err, QDQ_ERR_ARGUMENT, "there is no exec that has states");
     for (size_t i = 0; i < qdq_graph_state_count(graph); i++) {
         const qdq_state_info *state = &graph->states[i];
         qdq_type type = {0};

@@ -260,6 +260,20 @@ CASE(qdq_exec_page) {
 
 CASE(qdq_exec_run) { qdq_exec_run(NULL); }
 
+CASE(qdq_exec_first_states) {
+    running r = start();
+    FAILS(QDQ_ERR_MEMORY, qdq_exec_first_states(r.exec, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_first_states(NULL, r.graph, err));
+    stop(&r);
+}
+
+CASE(qdq_exec_next_states) {
+    running r = start();
+    FAILS(QDQ_ERR_MEMORY, qdq_exec_next_states(r.exec, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_next_states(NULL, r.graph, err));
+    stop(&r);
+}
+
 CASE(qdq_exec_fill) {
     running r = start();
     qdq_graph *other = qdq_graph_create("other", NULL);
@@ -386,6 +400,8 @@ const misuse_case misuse_exec[] = {ROW(qdq_graph_compile),
                                    ROW(qdq_exec_tiles),
                                    ROW(qdq_exec_page),
                                    ROW(qdq_exec_run),
+                                   ROW(qdq_exec_first_states),
+                                   ROW(qdq_exec_next_states),
                                    ROW(qdq_exec_run_step),
                                    ROW(qdq_exec_fill),
                                    ROW(qdq_graph_fingerprint),

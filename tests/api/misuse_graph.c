@@ -64,6 +64,23 @@ CASE(qdq_output) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_state) {
+    qdq_state(NULL, (qdq_value){1}, "y", NULL);
+    qdq_graph *g = misuse_small_graph();
+    qdq_state(g, (qdq_value){0}, "y", NULL);
+    qdq_state(g, (qdq_value){UINT32_MAX}, "y", NULL);
+    qdq_state(g, qdq_graph_find(g, "x"), NULL, NULL);
+    qdq_state(g, qdq_graph_find(g, "x"), not_utf8, NULL);
+    qdq_state(g, qdq_graph_find(g, "x"), "y", NULL);  // of another dtype
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    EXPECT(report && report->errors == 5);
+    EXPECT(qdq_graph_state_count(g) == 0);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_state_count) { EXPECT(qdq_graph_state_count(NULL) == 0); }
+CASE(qdq_graph_state) { EXPECT(!qdq_graph_state(NULL, 0)); }
+
 CASE(qdq_port) {
     qdq_graph *g = misuse_small_graph();
     EXPECT(!qdq_port(NULL, (qdq_value){1}, "y").id);
@@ -501,6 +518,9 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_input),
                                     ROW(qdq_constant),
                                     ROW(qdq_output),
+                                    ROW(qdq_state),
+                                    ROW(qdq_graph_state_count),
+                                    ROW(qdq_graph_state),
                                     ROW(qdq_port),
                                     ROW(qdq_graph_find),
                                     ROW(qdq_output_value),
