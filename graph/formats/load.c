@@ -23,16 +23,31 @@ typedef struct contents {
     const qdq_tflite_bytes *tflite;
 } contents;
 
+// True if the text begins as JSON of a graph does.
+static bool begins_as_graph(const contents *from) {
+    size_t i = strspn(from->text, " \t\r\n");
+    return i == from->length || strchr("{[\xEF", from->text[i]);  // 0xEF: a byte order mark
+}
+
+static qdq_status read_text(qdq_graph *graph, const contents *from,
+                            const qdq_graph_options *options, qdq_error *err) {
+    qdq_error own = {0};
+    qdq_status status = qdq_json_read(graph, from->text, from->length, from->folder, options, &own);
+    if (status == QDQ_OK) return status;
+    return qdq_fail(
+        err, status, "%s%s", own.text,
+        begins_as_graph(from) ? "" : "; a graph is JSON, an ONNX or a TensorFlow Lite model");
+}
+
 static qdq_status read_contents(qdq_graph *graph, const contents *from,
                                 const qdq_graph_options *options, qdq_error *err) {
     if (!from->onnx && options && options->until)
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
                         "only an ONNX model can end at '%.200s'; this is a %s", options->until,
                         from->tflite ? "TensorFlow Lite model" : "graph file");
-    qdq_status status =
-        from->onnx     ? qdq_onnx_read(graph, from->onnx, options, err)
-        : from->tflite ? qdq_tflite_read(graph, from->tflite, options, err)
-                       : qdq_json_read(graph, from->text, from->length, from->folder, options, err);
+    qdq_status status = from->onnx     ? qdq_onnx_read(graph, from->onnx, options, err)
+                        : from->tflite ? qdq_tflite_read(graph, from->tflite, options, err)
+                                       : read_text(graph, from, options, err);
     if (status == QDQ_OK && graph->mempool.failed) status = qdq_fail_memory(err, 1);
     if (status == QDQ_OK && graph->broken.status)
         status = qdq_fail(err, graph->broken.status, "%s", graph->broken.text);

@@ -583,6 +583,12 @@ class Places(Case):
             told = self.qdq("check", self.write("f", content), code=3).err
             self.assertTrue(told.startswith(f"qdq: f: is {kind}, wanted a graph in JSON, an ONNX or a TensorFlow Lite model; "), told)
 
+    def test_texts_that_are_no_json_are_told_what_a_graph_is(self):
+        for content, found in ((b"root:x:0:0\n", "root"), (b"\x89PNG\r\n", "byte 0x89"), (b" <html>", "'<'")):
+            told = self.qdq("check", self.write("f", content), code=3).err
+            self.assertRegex(told, rf"\Aqdq: f: line 1, column \d: found {found}, wanted a value; a graph is JSON, an ONNX or a TensorFlow Lite model\n\Z")
+        self.assertNotIn("a graph is", self.qdq("check", self.write("f", b"{a}"), code=3).err)
+
     def test_limits_name_their_options(self):
         name = self.write("g.json", graph([quantize(scales=1, dtype="int8")]))
         for option, code in (("elements", 5), ("bytes", 5), ("operations", 5), ("values", 5), ("file-bytes", 5)):
