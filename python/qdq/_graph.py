@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, 
 from . import _contents, _tiles
 from ._compare import Comparison
 from ._explain import Explanation, explain
+from ._interrupt import Result, interruptible
 from ._library import (
     ArgumentError,
     CCompileOptions,
@@ -156,7 +157,7 @@ class Graph(Owning):
         options.shapes = (CInputShape * len(given))(*given)
         options.dims = (CDimSize * len(dims))(*(CDimSize(encode(n), int(size), data is not None) for n, size in dims.items()))
         options.shape_count, options.dim_count = len(given), len(dims)
-        return cls._own(call(function, *arguments, ctypes.byref(options)))
+        return interruptible(lambda: cls._own(call(function, *arguments, ctypes.byref(options))))
 
     def close(self) -> None:
         super().close()
@@ -174,6 +175,16 @@ class Graph(Owning):
                 with open(os.path.join(folder, name), "rb") as file:
                     files[name] = file.read()
         return _unpickled, (files, self.target)
+
+    def _alone(self, function: Callable[[], Result]) -> Result:
+        """Returns the result of a function while no other call uses the graph. After Ctrl-C the next call on the graph
+        waits for its end."""
+
+        def work() -> Result:
+            with self._lock:
+                return function()
+
+        return interruptible(work)
 
     @property
     def name(self) -> str:
@@ -220,16 +231,15 @@ class Graph(Owning):
             target = list(targets())
         if not isinstance(target, (str, list, tuple, type(None))):
             raise wrong_type("target", target, "a name or a list of names")
-        with self._lock:
-            if isinstance(target, (list, tuple)):
-                reports = [self.check(one) for one in target]
-                made = Report.join(reports)
-                made._asked = list(zip(target, reports))
-            else:
-                made = Report.of(call(lib.qdq_graph_validate, self._handle, encode(target)).contents)
-                made._asked = [(target or self.target, made)]
-            made._graph = self
-            return made
+        if isinstance(target, (list, tuple)):
+            reports = [self.check(one) for one in target]
+            made = Report.join(reports)
+            made._asked = list(zip(target, reports))
+        else:
+            made = self._alone(lambda: Report.of(call(lib.qdq_graph_validate, self._handle, encode(target)).contents))
+            made._asked = [(target or self.target, made)]
+        made._graph = self
+        return made
 
     def compile(self, target: Optional[str] = None, *, values: Union[str, Iterable[str], None] = None,
                 fast: bool = False, layout: Optional[PlanLayout] = None, device: Optional[str] = None,
@@ -264,19 +274,21 @@ class Graph(Owning):
         if threads != 1:
             pool = new_threads(threads)
             options.parallel = lib.qdq_parallel_threads(pool)
-        with self._lock:
-            error = CError()
-            handle = lib.qdq_graph_compile(self._handle, ctypes.byref(options), error)
-            if not handle:
-                failure = error.exception()
-                if isinstance(failure, (GraphError, UnsupportedError)):
-                    failure.report = self.check(target)
-                raise failure
-            plan = Plan(handle, self._original_value, self._original_output, self._output_value, threads, pool)
+        plan = self._alone(lambda: self._compiled(options, target, threads, pool))
         kept = values if values is None or isinstance(values, str) else list(values)
         plan._origin = self._weak(), {"target": target, "values": kept, "fast": bool(fast), "layout": layout, "device": device,
                                       "float_storage": float_storage, "isa": isa}  # fmt: skip
         return plan
+
+    def _compiled(self, options: CCompileOptions, target: Optional[str], threads: int, pool: Any) -> Plan:
+        error = CError()
+        handle = lib.qdq_graph_compile(self._handle, ctypes.byref(options), error)
+        if not handle:
+            failure = error.exception()
+            if isinstance(failure, (GraphError, UnsupportedError)):
+                failure.report = self.check(target)
+            raise failure
+        return Plan(handle, self._original_value, self._original_output, self._output_value, threads, pool)
 
     def _weak(self) -> Callable[[], Optional[Graph]]:
         """Returns a function that returns this graph, or None once it is closed and all its copies are gone."""
@@ -352,14 +364,12 @@ class Graph(Owning):
 
     def deployed(self, target: Optional[str] = None) -> Graph:
         """Returns the graph that a target actually runs: fused, moved and requantized (docs/onnx_deployed.md)."""
-        with self._lock:
-            return Graph._own(call(lib.qdq_graph_deployed, self._handle, encode(target)))
+        return self._alone(lambda: Graph._own(call(lib.qdq_graph_deployed, self._handle, encode(target))))
 
     def mended(self, target: Optional[str] = None) -> Graph:
         """Returns the graph with a known change at each node that a target refuses (docs/float_to_int8.md). `changes`
         lists the changes, and `check` the remaining findings."""
-        with self._lock:
-            return Graph._own(call(lib.qdq_graph_mended, self._handle, encode(target)))
+        return self._alone(lambda: Graph._own(call(lib.qdq_graph_mended, self._handle, encode(target))))
 
     @property
     def changes(self) -> List[Change]:

@@ -51,8 +51,10 @@ def _failure(code: Any, out: Any, err: Any, kinds: Any) -> Any:
     return made(text.removeprefix("qdq: "))
 
 
-def _fed(process: Any, feed: Any) -> Any:
-    """Writes to the standard input of a process until it ends. Returns its outputs."""
+def _outputs(process: Any, feed: Any) -> Any:
+    """Writes to the standard input of a process, if it has one, until it ends. Returns its outputs.
+
+    Popen.communicate waits a quarter of a second after Ctrl-C."""
     told = {}
 
     def read(name: str) -> None:
@@ -61,13 +63,14 @@ def _fed(process: Any, feed: Any) -> Any:
     readers = [threading.Thread(target=read, args=(name,), daemon=True) for name in ("stdout", "stderr")]
     for reader in readers:
         reader.start()
-    stream = process.stdin.buffer
-    with contextlib.suppress(BrokenPipeError):  # the process has ended with a message
-        for part in feed:
-            stream.write(part)
-        stream.flush()
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.close()
+    if process.stdin:
+        stream = process.stdin.buffer
+        with contextlib.suppress(BrokenPipeError):  # the process has ended with a message
+            for part in feed:
+                stream.write(part)
+            stream.flush()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
     for reader in readers:
         reader.join()
     process.wait()
@@ -86,7 +89,7 @@ def run(*words: PathLike, kinds: Optional[Mapping[int, Type[Exception]]] = None,
                           stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace", preexec_fn=before,
                           env=environment) as process, running(process):  # fmt: skip
         try:
-            out, err = process.communicate() if feed is None else _fed(process, feed)
+            out, err = _outputs(process, feed)
         except BaseException:
             process.kill()
             raise
@@ -98,6 +101,8 @@ def run(*words: PathLike, kinds: Optional[Mapping[int, Type[Exception]]] = None,
 def main() -> int:
     """Runs the command `qdq`: replaces the process by the tool, so that signals, streams and the exit code are the
     tool's."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the tool would inherit that
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execv(path(), ["qdq", *sys.argv[1:]])
     except FileError as error:

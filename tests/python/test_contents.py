@@ -10,11 +10,13 @@ import json
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import weakref
 from pathlib import Path
 
@@ -186,6 +188,34 @@ class Cells(unittest.TestCase):
 
 
 class Interrupts(unittest.TestCase):
+    def interrupt(self, function):
+        """Presses Ctrl-C while a function is in a call of the library. Returns the seconds until the caller went on, and
+        the threads in which the call goes on: none if Ctrl-C waited for its end."""
+        # A job in the background of a shell ignores Ctrl-C.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        before = threading.enumerate()
+        pressed = []
+
+        def press():
+            while threading.active_count() == len(before) + 1:
+                time.sleep(0.001)
+            time.sleep(0.01)
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        other = threading.Thread(target=press, daemon=True)
+        other.start()
+        with self.assertRaises(KeyboardInterrupt):
+            function()
+        waited = time.monotonic() - pressed[0]
+        return waited, [one for one in threading.enumerate() if one not in before and one is not other and one.is_alive()]
+
+    def left(self, function):
+        """The same, but fails if Ctrl-C waited for the end of the call."""
+        waited, threads = self.interrupt(function)
+        self.assertEqual(len(threads), 1)
+        return waited, threads[0]
+
     def interrupted(self):
         """Returns a plan whose run was left by Ctrl-C and goes on, its inputs, and the seconds that the caller waited."""
         b = qdq.Builder()
@@ -195,21 +225,46 @@ class Interrupts(unittest.TestCase):
             y = b.matmul(y, x)
         b.output("y", y)
         plan, data = b.build().compile(), np.zeros((1024, 1024), np.float32)
-        # A job in the background of a shell ignores Ctrl-C.
-        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
-        others = threading.active_count() + 1
+        return plan, data, self.interrupt(lambda: plan.run(x=data))[0]
 
-        def interrupt():
-            while threading.active_count() == others:
-                time.sleep(0.001)
-            time.sleep(0.01)
-            os.kill(os.getpid(), signal.SIGINT)
+    def test_ctrl_c_leaves_a_load(self):
+        """A text with much white space takes a second, from memory or from a file."""
+        text = b'{"format": "qdq/1",' + b" " * 60_000_000 + b'"outputs": []}'
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "graph.json")
+            path.write_bytes(text)
+            for given in text, path:
+                with self.subTest(type(given)):
+                    _, thread = self.left(lambda given=given: qdq.load(given))
+                    thread.join()
 
-        threading.Thread(target=interrupt).start()
-        started = time.monotonic()
-        with self.assertRaises(KeyboardInterrupt):
-            plan.run(x=data)
-        return plan, data, time.monotonic() - started
+    def test_ctrl_c_leaves_a_compile_and_the_graph_stays_usable(self):
+        b = qdq.Builder()
+        x = b.input("x", "float32", (4, 1024))
+        w = b.constant(np.ones((1024, 1024), np.int8))
+        for i in range(40):
+            x = b.matmul(x, b.dequantize(w, scales=2.0**-i, dtype="float32"))
+        b.output("y", x)
+        graph = b.build()
+        self.left(graph.compile)
+        self.assertTrue(graph.check().ok)
+        self.assertEqual(graph.compile().outputs[0].name, "y")
+        _, thread = self.left(graph.compile)
+        del graph
+        thread.join()
+
+    def test_ctrl_c_ends_the_tool_that_does_not_heed_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "tool")
+            path.write_text("#!/bin/sh\ntrap '' INT\necho $$ >$1\nexec sleep 60\n")
+            path.chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, {"QDQ_TOOL": str(path)}):
+                waited, _ = self.interrupt(lambda: qdq._tool.run(Path(folder, "number")))
+            self.assertLess(waited, 30)
+
+    def test_a_failure_of_a_load_is_raised_with_its_place(self):
+        with self.assertRaisesRegex(qdq.ParseError, "wanted a value; a graph is JSON, an ONNX or a TensorFlow Lite model"):
+            qdq.load(b"root:x")
 
     def test_ctrl_c_ends_the_wait_for_a_long_run(self):
         """The run takes several times as long as the wait; afterwards the plan runs again."""
@@ -230,6 +285,16 @@ class Interrupts(unittest.TestCase):
         for one in left:
             one.join()
         self.assertIsNone(owner())
+
+
+class Command(unittest.TestCase):
+    def test_a_closed_pipe_ends_the_command_without_a_word(self):
+        command = subprocess.Popen([sys.executable, "-m", "qdq", "ops", "--schema"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        command.stdout.close()
+        self.assertEqual(command.stderr.read(), b"")
+        command.stderr.close()
+        self.assertEqual(command.wait(), -signal.SIGPIPE)
 
 
 class Files(unittest.TestCase):
