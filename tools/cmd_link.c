@@ -17,7 +17,7 @@
 #include "tools/options/option_number.h"
 #include "tools/session.h"
 
-#define LINK_PAGE "qdq.html"
+#define LINK_PAGE "http://localhost:8000/"
 
 // The texts of a graph, its inputs (NULL without -i) and results (NULL without --got).
 typedef struct content {

@@ -188,7 +188,7 @@ static const option_row rows[] = {
     OWN(fingerprint, "seed", 0, "N", TEXT, seed, "the seed of the random data of all inputs (1)"),
     OWN(fingerprint, "expect-fingerprint", 0, "HASH", TEXT, expect_fingerprint,
         "exit 1 if the fingerprint differs, and name the parts that differ"),
-    OWN(link, "base", 0, "URL", TEXT, base, "the address of the page (qdq.html)"),
+    OWN(link, "base", 0, "URL", TEXT, base, "the address of the page (http://localhost:8000/)"),
     OWN(link, "command", 0, "NAME", TEXT, command,
         "what the page runs: run, check, compare, explain, bisect or plan (--targets: compare; "
         "--got: "
