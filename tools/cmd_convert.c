@@ -20,13 +20,6 @@ static int deploy(qdq_graph **graph, const options *opt) {
     return EXIT_OK;
 }
 
-static int write_graph(const qdq_graph *graph, const char *out, bool whole) {
-    qdq_error err = {0};
-    qdq_status status =
-        whole ? qdq_graph_write_whole(graph, out, 0, &err) : qdq_graph_write(graph, out, &err);
-    return status == QDQ_OK ? EXIT_OK : report_error(&err);
-}
-
 int run_convert(const options *opt) {
     const convert_options *own = opt->own;
     int code;
@@ -40,7 +33,7 @@ int run_convert(const options *opt) {
     code = check_to_write(graph, false);
     if (code == EXIT_OK && own->deployed) code = deploy(&graph, opt);
     if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_to_write(graph, true);
-    if (code == EXIT_OK) code = write_graph(graph, out, own->whole);
+    if (code == EXIT_OK) code = save_graph(graph, own->whole, opt);
     qdq_graph_destroy(graph);
     return code;
 }

@@ -11,6 +11,7 @@
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/io/input_shapes.h"
+#include "tools/io/stream_out.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
@@ -217,6 +218,20 @@ int check_to_write(qdq_graph *graph, bool model) {
         return model ? tell_fixed_dims(graph) : EXIT_OK;
     print_findings(stderr, report, NULL, LIST_ALL);
     return EXIT_REFUSED;
+}
+
+int save_graph(qdq_graph *graph, bool whole, const options *opt) {
+    qdq_error err = {0};
+    const char *path = opt->outputs.items[0];
+    bool holds = !is_stream(path);
+    watch_tell(opt->watch, "writing %s", path);
+    if (holds) watch_hold_signals(opt->watch);
+    qdq_status status =
+        whole ? qdq_graph_write_whole(graph, path, 0, &err) : qdq_graph_write(graph, path, &err);
+    if (status == QDQ_OK) watch_saved(opt->watch, "%s was written", path);
+    if (holds) watch_release_signals(opt->watch);
+    watch_clear(opt->watch);
+    return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel,

@@ -50,6 +50,10 @@ qdq_graph *load_graph(const char *path, const options *opt, int *code);
 // Prints all errors of the graph, or, if an ONNX `model` shall be written, everything that ONNX
 // cannot express. EXIT_OK if nothing is printed.
 int check_to_write(qdq_graph *graph, bool model);
+// Writes a graph to the file of -o, `whole` with its constants inside, while signals wait unless it
+// is a pipe. A signal that ends the program later says that it was written. EXIT_OK, or another
+// code after a message.
+int save_graph(qdq_graph *graph, bool whole, const options *opt);
 // Returns the instruction set of --isa, or else of QDQ_ISA; NULL: no cap.
 const char *isa_of(const options *opt);
 // Compiles the graph with the options, and prints the findings. *report lasts until the next call

@@ -132,7 +132,8 @@ static const command_row commands[] = {
      1,
      1,
      run_open,
-     {"open 'qdq.html#qdq1=...' -o graph.json", "open 'qdq.html#qdq1=...' -o graph.json --json"},
+     {"open 'http://localhost:8000/#qdq1=...' -o graph.json",
+      "open 'http://localhost:8000/#qdq1=...' -o graph.json --json"},
      NULL},
 #ifdef QDQ_LAB
     {"mend",
@@ -328,7 +329,7 @@ static int run_command(const command_row *command, options *opt) {
     if (code == EXIT_OK) code = open_memory(opt, &memory);
     if (code == EXIT_OK) {
         opt->watch = watch_start(!opt->quiet && isatty(STDERR_FILENO));
-        if (opt->data.samples && opt->outputs.count) watch_saved(opt->watch, "nothing was saved");
+        if (opt->outputs.count) watch_saved(opt->watch, "nothing was saved");
         code = command->run(opt);
         watch_clear(opt->watch);
     }

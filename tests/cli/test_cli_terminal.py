@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Long commands: early checks, progress on a terminal, and files after an interruption."""
 
+import json
 import os
 import pty
 import random
@@ -161,6 +162,17 @@ class Saved(Case):
         self.assertFalse(part.exists())
         err = self.interrupted(part.exists, *words, "--checkpoint", 0)
         self.assertRegex(err, r"\Aqdq: interrupted: s\.state\.part has \d+ of 20 samples, from which --resume goes on\n\Z")
+
+    def test_a_conversion_and_a_mend_say_what_is_saved(self):
+        """A text with much white space takes a second to read."""
+        text = json.dumps(graph([node("Abs", "q", "x")]))
+        self.write("g.json", text[:1] + " " * 60_000_000 + text[1:])
+        for words in (["convert", "g.json"], ["mend", "g.json", "-t", "tensorrt"]):
+            with self.subTest(words[0]):
+                begin = time.monotonic()
+                err = self.interrupted(lambda begin=begin: time.monotonic() > begin + 0.3, *words, "-o", "m.json")
+                self.assertEqual(err, "qdq: interrupted: nothing was saved\n")
+                self.assertFalse((self.folder / "m.json").exists())
 
     def test_a_run_counts_its_files(self):
         self.write("g.json", graph([node("Abs", "q", "x")]))

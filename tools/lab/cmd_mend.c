@@ -138,9 +138,8 @@ static void print_json(const mending *m, const options *opt, bool writes) {
 //---- The command ------------------------------------------------------------
 
 static int write_mended(mending *m, const options *opt) {
-    qdq_error err = {0};
-    if (qdq_graph_write(m->mended, opt->outputs.items[0], &err) != QDQ_OK)
-        return report_error(&err);
+    int code = save_graph(m->mended, false, opt);
+    if (code != EXIT_OK) return code;
     return m->left->errors ? EXIT_FINDINGS : EXIT_OK;
 }
 

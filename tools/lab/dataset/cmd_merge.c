@@ -112,7 +112,7 @@ static int add_states(merging *m) {
 static int write_sum(const merging *m) {
     const char *out = m->opt->outputs.items[0];
     const state *s = &m->sum;
-    int code = write_state(s, out, m->opt);
+    int code = write_state(s, out, "was written", m->opt);
     if (code != EXIT_OK) return code;
     printf("%s: %zu %s, %" PRId64 " sample%s, %zu of %" PRId64 " shard%s\n", out, s->tables[0].rows,
            s->kind->rows, s->taken, s->taken == 1 ? "" : "s", s->shards_held, s->shard_count,

@@ -38,10 +38,11 @@ static bool plan_streams(const data_run_plan *plan) {
 
 //---- The state --------------------------------------------------------------
 
-int write_state(const state *s, const char *path, const options *opt) {
+int write_state(const state *s, const char *path, const char *saved, const options *opt) {
     qdq_error err = {0};
     watch_hold_signals(opt->watch);
     qdq_status status = state_write(s, path, &err);
+    if (status == QDQ_OK) watch_saved(opt->watch, "%s %s", path, saved);
     watch_release_signals(opt->watch);
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
@@ -140,26 +141,28 @@ static int add_stream(data_run *w) {
     return tell_failure(QDQ_ERR_PARSE, "standard input has no sample");
 }
 
-// Notes for an interruption which samples the checkpoint holds.
-static void tell_saved(const data_run *w, int64_t own) {
-    watch_saved(w->plan->opt->watch,
-                "%s has %" PRId64 " of %" PRId64 " samples, from which --resume goes on",
-                w->checkpoint, w->state.next, own);
+// Says which samples the checkpoint holds.
+static const char *checkpoint_text(const data_run *w, int64_t own, char out[128]) {
+    snprintf(out, 128, "has %" PRId64 " of %" PRId64 " samples, from which --resume goes on",
+             w->state.next, own);
+    return out;
 }
 
 static int add_samples(data_run *w) {
     double last = now();
+    char saved[128];
     state *s = &w->state;
     int64_t first = w->plan->shard.number - 1, step = w->plan->shard.count, all = s->sample_count;
     int64_t own = first < all ? (all - first + step - 1) / step : 0;
-    if (s->next > 0 && s->next < own) tell_saved(w, own);
+    if (s->next > 0 && s->next < own)
+        watch_saved(w->plan->opt->watch, "%s %s", w->checkpoint, checkpoint_text(w, own, saved));
     while (s->next != COMPLETE && s->next < own) {
         watch_tell(w->plan->opt->watch, "sample %" PRId64 " of %" PRId64, s->next + 1, own);
         int code = add_sample(w, (size_t)(first + s->next * step));
         s->next++;
         if (code == EXIT_OK && now() - last >= (double)w->plan->interval && s->next < own) {
-            code = write_state(s, w->checkpoint, w->plan->opt);
-            if (code == EXIT_OK) tell_saved(w, own);
+            const char *text = checkpoint_text(w, own, saved);
+            code = write_state(s, w->checkpoint, text, w->plan->opt);
             last = now();
         }
         if (code != EXIT_OK) return code;
@@ -240,9 +243,8 @@ static int finish(const data_run *w) {
     const state *s = &w->state;
     int code = check_samples(w);
     if (code == EXIT_OK) code = check_unreadable(s, w->plan->opt->data.samples, w->plan->opt);
-    if (code == EXIT_OK) code = write_state(s, w->plan->out, w->plan->opt);
+    if (code == EXIT_OK) code = write_state(s, w->plan->out, "is complete", w->plan->opt);
     if (code != EXIT_OK) return code;
-    watch_saved(w->plan->opt->watch, "%s is complete", w->plan->out);
     if (unlink(w->checkpoint) != 0 && errno != ENOENT)
         return tell_failure(QDQ_ERR_IO, "%s: cannot be removed: %s", w->checkpoint,
                             strerror(errno));

@@ -50,7 +50,8 @@ int data_run_start(const data_run_plan *plan, const data_run_task *task, const s
 int data_run_add_target(state *s, qdq_graph *graph, const char *target, const options *opt,
                         const qdq_exec_options *exec_options);
 
-// Writes a state while signals wait. EXIT_OK, or another exit code after a message.
-int write_state(const state *s, const char *path, const options *opt);
+// Writes a state while signals wait. A signal that ends the program later says what `saved` says of
+// the file: "was written". EXIT_OK, or another exit code after a message.
+int write_state(const state *s, const char *path, const char *saved, const options *opt);
 
 #endif

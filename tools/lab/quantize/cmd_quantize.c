@@ -186,19 +186,13 @@ static int refuse(const quantization *q) {
 }
 
 static int finish(quantization *q) {
-    const char *out = q->opt->outputs.items[0];
-    qdq_error err = {0};
     bool writes = !q->report->errors;
     if (q->opt->json)
         quantization_json(q, writes);
     else
         quantization_text(q);
     if (!writes) return refuse(q);
-    watch_hold_signals(q->opt->watch);
-    qdq_status status = qdq_graph_write(q->quantized, out, &err);
-    if (status == QDQ_OK) watch_saved(q->opt->watch, "%s was written", out);
-    watch_release_signals(q->opt->watch);
-    return status == QDQ_OK ? EXIT_OK : report_error(&err);
+    return save_graph(q->quantized, false, q->opt);
 }
 
 //---- The command ------------------------------------------------------------
