@@ -7,6 +7,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,7 +121,9 @@ def _call(graphs: Sequence[Graph], inputs: Mapping[str, Any], got: Any, target: 
 def _run(graphs: Sequence[Graph], inputs: Mapping[str, Any], got: Any, words: Sequence[str], page: bool = False) -> str:
     """Runs a command on files of the graphs and arrays, and returns what it prints, or its page."""
     with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
-        paths = [os.path.join(folder, f"{i}.json") for i in range(len(graphs))]
+        # The page shows the names of the files.
+        names = [re.sub(r"[^\w.-]", "_", graph.name)[:64].lstrip(".-") or "graph" for graph in graphs]
+        paths = [os.path.join(folder, f"{name}{f'.{i + 1}' if i else ''}.json") for i, name in enumerate(names)]
         for graph, path in zip(graphs, paths):
             graph.write(path)
         plan = graphs[0].compile("core", values="all")
@@ -140,7 +143,7 @@ def _run(graphs: Sequence[Graph], inputs: Mapping[str, Any], got: Any, words: Se
             words = [*words, "--got", os.path.join(folder, "got.safetensors")]
         made = os.path.join(folder, "page.html")
         _, out, _ = tool.run(words[0], *paths, *words[1:], *(["--html", made] if page else []))
-        return Path(made).read_text(encoding="utf-8") if page else out
+        return Path(made).read_text(encoding="utf-8").replace(folder + os.sep, "") if page else out
 
 
 def explain(graph: Graph, got: Any, inputs: Mapping[str, Any], target: Optional[str]) -> Explanation:

@@ -181,6 +181,8 @@ class Cells(unittest.TestCase):
                 self.assertIn("<html", page)
                 self.assertEqual(path.read_text(encoding="utf-8"), page)
         self.assertIn("<pre>", found._repr_html_())
+        self.assertIn('"net.json"', found.html())
+        self.assertNotIn("/qdq-", found.html())
         again = pickle.loads(pickle.dumps(found))
         self.assertEqual(again, found)
         with self.assertRaisesRegex(qdq.ArgumentError, "explain again"):
