@@ -241,7 +241,7 @@ static const option_row rows[] = {
         "print versioned JSON"),
     OWN(check, "sarif", 0, NULL, FLAG, sarif,
         "print findings as SARIF 2.1.0, which code hosts show at files"),
-    ROW("html", 0, "FILE", OPENED, html, " check compare explain plan ",
+    ROW("html", 0, "FILE", OPENED, html, " check compare explain bisect plan ",
         "also write a page for browsers: verdicts, the graph, each node; one file that loads "
         "nothing"),
     ROW("max-elements", 0, "N", TEXT, load.max_elements,

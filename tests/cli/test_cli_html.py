@@ -119,6 +119,16 @@ class Html(Case):
             self.assertEqual(data["command"], "explain")
             self.assertEqual({"version": 1, **data["explain"]}, wanted)
 
+    def test_a_page_of_bisect_has_the_data_of_json(self):
+        """Of two targets, of two graphs, and of graphs that do not differ."""
+        source, other = self.write("g.json", self.ties()), self.write("h.json", self.ties())
+        for words, code in ((["--targets", "core,ttnn@ieee"], 1), ([other], 0)):
+            wanted = self.json("bisect", source, *words, code=code)
+            wanted.pop("bits")
+            data, _ = self.page("bisect", source, *words, code=code)
+            self.assertEqual(data["command"], "bisect")
+            self.assertEqual({"version": 1, **data["bisect"]}, wanted)
+
     def test_pages_have_the_bits_of_check(self):
         """Nodes of a group share op, word, rule and evidence."""
         nodes = [node("Exp", "e", "x"), node("Exp", "f", "e"), node("ReLU", "r", "f")]

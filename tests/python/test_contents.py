@@ -182,7 +182,9 @@ class Cells(unittest.TestCase):
                 self.assertEqual(path.read_text(encoding="utf-8"), page)
         self.assertIn("<pre>", found._repr_html_())
         self.assertIn('"net.json"', found.html())
-        self.assertNotIn("/qdq-", found.html())
+        pair = qdq.bisect(g, g, x=data).html()
+        self.assertIn("net.2.json", pair)
+        self.assertNotIn("/qdq-", found.html() + pair)
         again = pickle.loads(pickle.dumps(found))
         self.assertEqual(again, found)
         with self.assertRaisesRegex(qdq.ArgumentError, "explain again"):

@@ -307,7 +307,8 @@ const JUDGES = {
   check: judgeFindings,
   compare: judgeComparison,
   plan: judgePlan,
-  explain: judgeExplanation
+  explain: judgeExplanation,
+  bisect: judgeExplanation
 };
 
 function judgeAll() {
@@ -327,5 +328,6 @@ if (report.check) readFindings();
 readBits();
 if (report.compare) readComparison();
 if (report.plan) readPlan();
+if (report.bisect) report.explain = report.bisect;  // it finds what explain finds
 if (report.explain) readExplanation();
 judgeAll();

@@ -108,7 +108,7 @@ function explainCards() {
 }
 
 function showVerdict() {
-  const cards = {check: checkCards, compare: compareCards, plan: planCards, explain: explainCards}[report.command];
+  const cards = {check: checkCards, compare: compareCards, plan: planCards, explain: explainCards, bisect: explainCards}[report.command];
   if (cards)
     section("verdict", report.command === "plan" ? "Figures" : "Verdict", make("div", {class: "cards"}, cards()));
   model.listeners.push(() => {
@@ -240,6 +240,7 @@ const LEGENDS = {
   plan:
     [["cool1", "stored: few bytes"], ["cool3", ""], ["cool5", "many bytes"], ["none", "not stored: fused or streamed"]],
   explain: [["bad", "first difference"], ["heat1", "error: small"], ["heat3", ""], ["heat5", "large"], ["ok", "exact"]],
+  bisect: [["bad", "first difference"]]
 };
 
 function showGraph() {

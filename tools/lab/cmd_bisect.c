@@ -9,6 +9,7 @@
 #include "tools/common.h"
 #include "tools/elements.h"
 #include "tools/failure.h"
+#include "tools/html/report_file.h"
 #include "tools/lab/explain/explain_report.h"
 #include "tools/options.h"
 
@@ -105,8 +106,17 @@ static int open_sides(side *own, side *other, const options *opt) {
     return code;
 }
 
+static void write_page(report_file *page, const side *own, const explanation *e,
+                       const report_title *title) {
+    qdq_json *json = report_file_json(page);
+    if (!json) return;
+    qdq_json_begin_object(json);
+    json_explanation(json, own->s, &own->run, e, title);
+    qdq_json_end_object(json);
+}
+
 static int tell(side *own, const options *opt, const char *other, const char *against,
-                const char *called) {
+                const char *called, report_file *page) {
     explanation e = {0};
     char command[4096];
     const report_title title = {opt->operands.items[0], command, against, called, own->target};
@@ -114,6 +124,7 @@ static int tell(side *own, const options *opt, const char *other, const char *ag
     int code = explain(own->s, opt, other, &own->run, &e);
     if (code == EXIT_OK && !opt->json) explain_text(own->s, &own->run, &e, &title);
     if (code == EXIT_OK && opt->json) code = explain_json(own->s, &own->run, &e, &title, opt);
+    if (code == EXIT_OK) write_page(page, own, &e, &title);
     explanation_release(&e);
     if (code != EXIT_OK) return code;
     return e.differs ? EXIT_FINDINGS : EXIT_OK;
@@ -127,15 +138,17 @@ static void close_sides(side *own, side *other) {
 }
 
 static int bisect_targets(session *s, const options *opt, const char *a, const char *b) {
+    report_file page = {0};
     side own = {.s = s, .target = a}, other = {.s = s, .target = b};
     char against[128];
     snprintf(against, sizeof against, "target %s", a);
-    int code = open_sides(&own, &other, opt);
+    int code = report_file_open(&page, "bisect", opt, s->graph);
+    if (code == EXIT_OK) code = open_sides(&own, &other, opt);
     if (code == EXIT_OK) take_target(&own.given, s, &other.run);
     replay_close(&other.run);
-    if (code == EXIT_OK) code = tell(&own, opt, b, against, b);
+    if (code == EXIT_OK) code = tell(&own, opt, b, against, b, &page);
     close_sides(&own, &other);
-    return code;
+    return report_file_close(&page, code);
 }
 
 static const char *target_of(const session *s, const options *opt) {
@@ -143,17 +156,19 @@ static const char *target_of(const session *s, const options *opt) {
 }
 
 static int bisect_graphs(session *s, session *from, const options *opt) {
+    report_file page = {0};
     side own = {.s = s, .target = target_of(s, opt)};
     side other = {.s = from, .target = target_of(from, opt)};
-    int code = open_sides(&own, &other, opt);
+    int code = report_file_open(&page, "bisect", opt, s->graph);
+    if (code == EXIT_OK) code = open_sides(&own, &other, opt);
     if (code == EXIT_OK && !take_graph(&own.given, s, from, &other.run)) code = no_memory();
     replay_close(&other.run);
     if (code == EXIT_OK && !own.given.count)
         code = tell_failure(QDQ_ERR_GRAPH,
                             "the two graphs have no value or output of the same name and type");
-    if (code == EXIT_OK) code = tell(&own, opt, NULL, opt->operands.items[0], "second");
+    if (code == EXIT_OK) code = tell(&own, opt, NULL, opt->operands.items[0], "second", &page);
     close_sides(&own, &other);
-    return code;
+    return report_file_close(&page, code);
 }
 
 //---- The command ------------------------------------------------------------
