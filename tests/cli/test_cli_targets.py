@@ -96,7 +96,7 @@ class Evidence(Case):
         self.assertEqual(self.evidence_of("ttnn/int32-range", "--target", "ttnn")["kind"], "vendor's model")
         self.assertEqual(self.evidence_of("ttnn/int32-range", "--target", "all")["kind"], "vendor's model")
         self.assertEqual(self.evidence_of("torchao/reciprocal", "--target", "torchao")["kind"], "run")
-        self.assertEqual(self.evidence_of("torchao/reciprocal", "--target", "torchao@0.12")["kind"],
+        self.assertEqual(self.evidence_of("torchao/reciprocal", "--target", "torchao@0.11")["kind"],
                          "read from source")
 
     def test_the_findings_of_a_refusal_carry_it_too(self):

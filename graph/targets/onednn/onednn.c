@@ -296,7 +296,7 @@ static const qdq_rule rules[] = {
               QDQ_INTEGER_PRODUCTS, qdq_check_no_such_op),
     ERROR_ROW("moved-dtype", "data movement takes float32, bfloat16 and float16", "move the floats before Quantize or after Dequantize", SCHEMA,
               "Concat StaticReshape StaticTranspose Reorder GenIndex", qdq_onednn_moved_dtype),
-    ERROR_ROW("concat-inputs", "Concat takes at most 64 values", "join some of them first", SCHEMA "; " MEASURED, "Concat", qdq_onednn_concat_inputs),
+    WARNING_ROW("concat-inputs", "the library takes at most 64 values in a Concat", "join some of them first", MEASURED, "Concat", qdq_onednn_concat_inputs),
     ERROR_ROW("selected-dtype", "ops that select elements take float32, bfloat16 and float16", "dequantize x first", SCHEMA, QDQ_SELECTING_OPS, qdq_check_selected_floats),
     ERROR_ROW("element-dtypes", "elementwise ops take float32, bfloat16, float16 and int32, and bool as a condition", "cast the operands", SCHEMA, QDQ_ELEMENT_OPS, qdq_onednn_element_dtypes),
     ERROR_ROW("dropout-dtypes", "seed and offset of Dropout are int64, probability is float32", "give it in that dtype", SCHEMA, "Dropout", qdq_onednn_dropout_dtypes),
