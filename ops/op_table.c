@@ -64,6 +64,7 @@
     FULL(qdq_op_qlinear_average_pool, "QLinearAveragePool")              \
     FULL(qdq_op_qlinear_global_average_pool, "QLinearGlobalAveragePool") \
     FULL(qdq_op_qlinear_softmax, "QLinearSoftmax")                       \
+    FULL(qdq_op_table, "Table")                                          \
     FULL(qdq_op_avg_pool, "AvgPool")                                     \
     FULL(qdq_op_max_pool, "MaxPool")                                     \
     FULL(qdq_op_interpolate, "Interpolate")                              \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvInteger 10 and QLinearConv 10, as in ONNX: [N, C, spatial...] and [O, I, spatial...].
+// ConvInteger also takes [N, spatial..., C].
 //
 // Where pairs saturate, they do so as ONNX Runtime's kernels pair them. QLinearConv multiplies
 // pixels (tap by tap, channels innermost) by weights, and convolutions of one channel without a
@@ -22,7 +23,7 @@
 #define WINDOW_OF(a)                                                                          \
     .window =                                                                                 \
         {(a)->strides, (a)->dilations, (a)->pads_begin, (a)->pads_end, (a)->auto_pad, false}, \
-    .groups = (a)->groups, .format = QDQ_NCX, .spatial_last = true
+    .groups = (a)->groups, .spatial_last = true
 
 // One element, or one for each output channel.
 static void check_parameter(const qdq_op_context *ctx, const qdq_conv_sizes *s, size_t port) {
@@ -51,10 +52,15 @@ static const qdq_port_desc inputs[] = {
     {"w_zero_point", offsetof(qdq_conv_integer_attrs, w_zero_point), true, BYTES},
 };
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET(INT32)}};
-static const qdq_attr_desc attrs[] = {WINDOW_ATTRS(qdq_conv_integer_attrs)};
+static const char *const formats[] = {"NCX", "NXC", NULL};
+static const qdq_attr_desc attrs[] = {WINDOW_ATTRS(qdq_conv_integer_attrs){
+    "data_format", QDQ_ATTR_WORD, offsetof(qdq_conv_integer_attrs, data_format), formats, "NCX",
+    "where the channels are"}};
 
 static qdq_conv_attrs attrs_of(const qdq_conv_integer_attrs *a) {
-    return (qdq_conv_attrs){.weights_port = W, .bias_port = SIZE_MAX, WINDOW_OF(a)};
+    bool last = a->data_format == QDQ_INTEGER_NXC;
+    return (qdq_conv_attrs){
+        .weights_port = W, .bias_port = SIZE_MAX, .format = last ? QDQ_NXC : QDQ_NCX, WINDOW_OF(a)};
 }
 
 static void infer(qdq_op_context *ctx) {
@@ -112,7 +118,8 @@ static const qdq_port_desc q_outputs[] = {{"y", 0, false, BYTES}};
 static const qdq_attr_desc q_attrs[] = {WINDOW_ATTRS(q_attrs_type)};
 
 static qdq_conv_attrs q_attrs_of(const q_attrs_type *a) {
-    return (qdq_conv_attrs){.weights_port = Q_W, .bias_port = Q_BIAS, WINDOW_OF(a)};
+    return (qdq_conv_attrs){
+        .weights_port = Q_W, .bias_port = Q_BIAS, .format = QDQ_NCX, WINDOW_OF(a)};
 }
 
 static void q_infer(qdq_op_context *ctx) {

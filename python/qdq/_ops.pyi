@@ -1115,7 +1115,8 @@ class Ops:
         dilations: Optional[Sequence[int]] = None, pads_begin: Optional[Sequence[int]] = None,
         pads_end: Optional[Sequence[int]] = None,
         auto_pad: Optional[Literal["None", "SAME_UPPER", "SAME_LOWER", "VALID"]] = "None",
-        groups: Optional[int] = 1, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        groups: Optional[int] = 1, data_format: Optional[Literal["NCX", "NXC"]] = "NCX",
+        name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
         layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
         transpose_tile: Optional[bool] = None,
     ) -> Value:
@@ -1127,6 +1128,7 @@ class Ops:
         pads_end: one per spatial dim (default: zeros).
         auto_pad: in place of pads_begin and pads_end (default: None).
         groups: number of equal groups of channels, each with separate weights (default: 1).
+        data_format: where the channels are (default: NCX).
         """
 
     def qlinear_matmul(
@@ -1260,6 +1262,13 @@ class Ops:
         axis: the dim of the sum (default: -1).
         flatten: the sum runs over all dims from axis on, as before opset 13 of ONNX (default: false).
         """
+
+    def table(
+        self, x: Operand, table: Operand, *, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """Table: y = table[x], the result for each code of 8 bits."""
 
     def avg_pool(
         self, x: Operand, *, strides: Sequence[int], kernel: Sequence[int],

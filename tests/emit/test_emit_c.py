@@ -388,6 +388,12 @@ class EmittedC(Case):
         self.assert_same(nodes, {"x": edge_tensor([3, 4, 5]), "narrow": tensor("int32", [2, 2], [0, -1, 2, 9]),
                                  "wide": tensor("int64", [3], [-3, 1, -2**40]), "c": codes("uint8", [2, 7])})
 
+    def test_table(self):
+        bytes_of = tensor("uint8", [256], [i * 37 % 256 for i in range(256)])
+        nodes = [node("Table", f"{x}_{t}", x, {"table": t}) for x in ("i", "u") for t in ("b", "w")]
+        self.assert_same(nodes, {"i": codes("int8", [2, 128]), "u": codes("uint8", [256]), "b": bytes_of,
+                                 "w": tensor("int32", [256], [(i - 128) * 16777213 for i in range(256)])})
+
     def test_softmax(self):
         nodes = [node("SoftMax", "a", "x", axis=1), node("SoftMax", "b", "x", axis=-1, mode="inf_as_zero"),
                  node("LogSoftmax", "l", "x", axis=0), node("SoftMax", "s", "f", axis=-1)]

@@ -92,14 +92,17 @@ static void connect(maker *m, const qdq_port_desc *port, random_operand *o) {
     bool first = o == m->node->operands;
     qdq_fill fill = qdq_fill_of(m->node->op->name, port->name);
     bool is_parameter = fill == QDQ_FILL_SCALE || fill == QDQ_FILL_ZERO_POINT;
+    bool is_table = strcmp(port->name, "table") == 0;
     *o = (random_operand){.fill = fill, .seed = random_next(m->r)};
     if (port->optional && chance(m, is_parameter ? 75 : 50)) return;
-    if (chance(m, first ? 70 : is_parameter ? 10 : 35)) o->value = existing(m, port);
+    if (chance(m, is_table ? 0 : first ? 70 : is_parameter ? 10 : 35)) o->value = existing(m, port);
     if (o->value.id) {
         (void)qdq_value_type(m->g->graph, o->value, &o->dtype, &o->shape);
     } else {
         o->dtype = random_dtype(m, port->dtypes);
-        o->shape = first ? random_shape(m) : fitting_shape(m, is_parameter);
+        o->shape = is_table ? QDQ_SHAPE(256)
+                   : first  ? random_shape(m)
+                            : fitting_shape(m, is_parameter);
         o->constant = chance(m, first ? 10 : 60);
         // Constant indices must be in range; these are chosen before the dim is known.
         if (strcmp(port->name, "indices") == 0) o->constant = false;

@@ -44,6 +44,17 @@ void qdq_c_write_gather(qdq_c_step *step) {
               (size_t)x->shape.dims[axis], (size_t)x->shape.dims[axis], n, n, size, size, size);
 }
 
+// Writes Table, whose results lie in the order of codes from the least one on.
+void qdq_c_write_table(qdq_c_step *step) {
+    const qdq_type *x = &step->ctx->inputs[0].type, *table = &step->ctx->inputs[1].type;
+    size_t size = qdq_dtype_size(table->dtype);
+    qdq_c_put_each(step, 0);
+    qdq_c_put(step->body,
+              "        const size_t from = ((const uint8_t *)x0)[i] ^ %du;\n"
+              "        memcpy((char *)y0 + i * %zu, (const char *)x1 + from * %zu, %zu);\n    }\n",
+              x->dtype == QDQ_INT8 ? 128 : 0, size, size, size);
+}
+
 //---- Runs -------------------------------------------------------------------
 
 // Writes "from + (i0 - begin) * step" for the run that holds the index of a dim.

@@ -65,6 +65,7 @@ static const writer_row rows[] = {
     {"Tile", qdq_c_write_runs},
     {"Concat", qdq_c_write_runs},
     {"Gather", qdq_c_write_gather},
+    {"Table", qdq_c_write_table},
 };
 
 qdq_c_writer *qdq_c_writer_of(const qdq_op *op) {

@@ -106,14 +106,18 @@ static inline qdq_value qdq_matmul_integer(qdq_graph *graph, qdq_value a, qdq_va
     return qdq_add_node(graph, "MatMulInteger", &attrs, sizeof attrs);
 }
 
+// The position of the channels of ConvInteger, whose default is ONNX's.
+typedef enum qdq_integer_format { QDQ_INTEGER_NCX = 0, QDQ_INTEGER_NXC } qdq_integer_format;
+
 typedef struct qdq_conv_integer_attrs {
     const char *name;
-    qdq_value x, w;          // int8 or uint8; [N, C, spatial...] and [O, I, spatial...]
+    qdq_value x, w;          // int8 or uint8; x as data_format says, w [O, I, spatial...]
     qdq_value x_zero_point;  // [] or [1]
     qdq_value w_zero_point;  // [], [1] or [O]
     qdq_ints strides, dilations, pads_begin, pads_end;  // default 1, 1, 0, 0
     qdq_auto_pad auto_pad;
     qdq_int groups;
+    qdq_integer_format data_format;  // of x and y
 } qdq_conv_integer_attrs;
 
 // y is int32; elements beyond the border count as x_zero_point.

@@ -177,6 +177,22 @@ static inline qdq_value qdq_cast(qdq_graph *graph, qdq_value x, qdq_cast_attrs a
     return qdq_add_node(graph, "Cast", &attrs, sizeof attrs);
 }
 
+//---- Table ------------------------------------------------------------------
+
+typedef struct qdq_table_attrs {
+    const char *name;
+    qdq_value x;      // int8 or uint8
+    qdq_value table;  // [256], the result of the least code first: int8, uint8, int16, uint16,
+                      // int32 or float32
+} qdq_table_attrs;
+
+// y = table[x], of x's shape and the dtype of the table.
+static inline qdq_value qdq_table(qdq_graph *graph, qdq_value x, qdq_value table,
+                                  qdq_table_attrs attrs) {
+    attrs.x = x, attrs.table = table;
+    return qdq_add_node(graph, "Table", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -66,6 +66,7 @@ static const struct {
     {"QLinearAveragePool", "onednn tensorrt tripy ttnn torchao"},
     {"QLinearGlobalAveragePool", "onednn tensorrt tripy ttnn torchao"},
     {"QLinearSoftmax", "onednn tensorrt tripy ttnn torchao"},
+    {"Table", "onnx onednn tensorrt tripy ttnn torchao"},
     {"Slice", "onednn"},
     {"Pad", "onednn"},
     {"Expand", "onednn"},

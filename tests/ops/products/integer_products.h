@@ -80,6 +80,21 @@ static inline qdq_value build_conv_integer(qdq_graph *g, const qdq_value *v, con
             .name = "y", .x_zero_point = v[X_ZERO], .w_zero_point = v[W_ZERO], CONV_ATTRS(e)});
 }
 
+// The same with the channels last.
+static inline qdq_value build_conv_integer_last(qdq_graph *g, const qdq_value *v,
+                                                const void *self) {
+    static const int64_t last[] = {0, 2, 3, 1}, first[] = {0, 3, 1, 2};
+    const conv_example *e = self;
+    qdq_value x = qdq_transpose(g, v[X], (qdq_transpose_attrs){.order = {last, 4}});
+    x = qdq_conv_integer(g, x, v[W],
+                         (qdq_conv_integer_attrs){.name = "channels_last",
+                                                  .x_zero_point = v[X_ZERO],
+                                                  .w_zero_point = v[W_ZERO],
+                                                  .data_format = QDQ_INTEGER_NXC,
+                                                  CONV_ATTRS(e)});
+    return qdq_transpose(g, x, (qdq_transpose_attrs){.name = "y", .order = {first, 4}});
+}
+
 static inline qdq_value build_qlinear_conv(qdq_graph *g, const qdq_value *v, const void *self) {
     const conv_example *e = self;
     return qdq_qlinear_conv(g, (qdq_qlinear_conv_attrs){.name = "y",

@@ -185,6 +185,8 @@ static void check_conv(const conv_example *e, bool scaled) {
     }
     product_check(scaled ? "QLinearConv" : "ConvInteger", in, CONV_PORTS,
                   scaled ? build_qlinear_conv : build_conv_integer, e, &y);
+    if (!scaled)
+        product_check("ConvInteger, channels last", in, CONV_PORTS, build_conv_integer_last, e, &y);
     tensors_free(in, CONV_PORTS), free(y.data);
 }
 

@@ -81,15 +81,19 @@ void qdq_onnx_write_conv(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield_channels(w, &c, n);
 }
 
-// Writes ConvInteger and QLinearConv: channels are always in dim 1.
+// Writes ConvInteger and QLinearConv, whose channels are always in dim 1 there.
 void qdq_onnx_write_integer_conv(qdq_onnx_writer *w, const char *name) {
     int rank = qdq_onnx_at_port(w, "x")->type.shape.rank;
+    qdq_onnx_channels c = {.rank = rank};
+    if (qdq_onnx_has(w, "data_format")) c = qdq_onnx_find_channels(w);
     size_t count = w->node->input_count;
     while (count && !w->node->inputs[count - 1].id) count--;
-    qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 10, NULL);
-    for (size_t i = 0; i < count; i++) qdq_onnx_add_input(w, n, qdq_onnx_input_name(w, i));
+    const char *x = qdq_onnx_first_channels(w, &c, qdq_onnx_input_name(w, 0));
+    qdq_onnx_new_node *n = qdq_onnx_emit_channels(w, &c, name, 10);
+    qdq_onnx_add_input(w, n, x);
+    for (size_t i = 1; i < count; i++) qdq_onnx_add_input(w, n, qdq_onnx_input_name(w, i));
     put_window(w, n, (size_t)rank - 2);
-    qdq_onnx_yield(w, n, 0);
+    qdq_onnx_yield_channels(w, &c, n);
 }
 
 //---- Pooling ----------------------------------------------------------------
