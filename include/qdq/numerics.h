@@ -21,6 +21,7 @@ typedef enum qdq_scaling {
     QDQ_SCALE_DIVIDE = 0,         // x / s
     QDQ_SCALE_RECIPROCAL,         // x * fl(1 / s)
     QDQ_SCALE_DEVICE_RECIPROCAL,  // x * (1 / s as the chip of `multiply_add` computes it)
+    QDQ_SCALE_DIVIDE_TO_ZERO,     // x / s, rounded toward zero: halves are halves exactly
 } qdq_scaling;
 
 // When the zero point of the quantized side is added.

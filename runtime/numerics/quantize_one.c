@@ -49,7 +49,7 @@ static qdq_status check_float(const char *name, qdq_dtype dtype, qdq_error *err)
 
 qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(rounding, QDQ_ROUND_HALF_UP_BIASED);
-    CHECK_ENUM(scaling, QDQ_SCALE_DEVICE_RECIPROCAL);
+    CHECK_ENUM(scaling, QDQ_SCALE_DIVIDE_TO_ZERO);
     CHECK_ENUM(zero_point_order, QDQ_ZERO_POINT_AFTER_MAGIC);
     CHECK_ENUM(overflow, QDQ_OVERFLOW_FLOAT_RANGE);
     CHECK_ENUM(nan, QDQ_NAN_LOW_BITS);

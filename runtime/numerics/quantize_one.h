@@ -199,10 +199,20 @@ static inline float qdq_quantize_input(const qdq_numerics *n, float x) {
     return qdq_round_to(n->input_dtype, qdq_flushed(n, x), n);
 }
 
+// x / s rounded toward zero, where it is finite and |x / s| is 2^-100 or more.
+static QDQ_RARE float qdq_quotient_to_zero(float x, float s) {
+    float quotient = x / s;
+    if (!(fabsf(quotient) >= 0x1p-100f && fabsf(quotient) < INFINITY)) return quotient;
+    bool beyond = fabs((double)quotient * (double)s) > fabs((double)x);  // products are exact
+    return beyond ? qdq_float_from_bits(qdq_float_bits(quotient) - 1) : quotient;
+}
+
 // x / s, or x * (1 / s).
 static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
     x = qdq_quantize_input(n, x), s = qdq_quantize_scale(n, s);
-    float v = n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal_one(n, s) : x / s;
+    float v = n->scaling == QDQ_SCALE_RECIPROCAL       ? x * qdq_reciprocal_one(n, s)
+              : n->scaling == QDQ_SCALE_DIVIDE_TO_ZERO ? qdq_quotient_to_zero(x, s)
+                                                       : x / s;
     return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
 }
 

@@ -57,6 +57,8 @@ typedef struct example {
     {"rounding = " #mode, QUANTIZE_TO(INT8), ON(.rounding = mode), .scale = 1, OF(2.5, -2.5, 2.7, -2.7, 0.49999997)}
 #define SCALING(mode) \
     {"scaling = " #mode, QUANTIZE_TO(INT8), ON(.scaling = mode), .scale = 0.3f, OF(2.25, 0.9)}
+#define QUOTIENT(mode) \
+    {"scaling = " #mode, QUANTIZE_TO(INT8), ON(.scaling = mode, .rounding = QDQ_ROUND_HALF_AWAY), .scale = 0.3f, OF(0.75, 0.9)}
 #define ORDER(mode) \
     {"zero_point_order = " #mode, QUANTIZE_TO(INT8), ON(.zero_point_order = mode), .scale = 2.1f, .zero_point = 1, OF(15.75, 1.05)}
 #define FAR_ORDER(mode) \
@@ -184,6 +186,8 @@ static const example examples[] = {
     ROUNDING(QDQ_ROUND_HALF_UP_BIASED),
     SCALING(QDQ_SCALE_DIVIDE),
     SCALING(QDQ_SCALE_RECIPROCAL),
+    QUOTIENT(QDQ_SCALE_DIVIDE),
+    QUOTIENT(QDQ_SCALE_DIVIDE_TO_ZERO),
     INVERSE(QDQ_SCALE_RECIPROCAL),
     INVERSE(QDQ_SCALE_DEVICE_RECIPROCAL),
     ORDER(QDQ_ZERO_POINT_AFTER),

@@ -83,7 +83,7 @@ qdq_numerics random_numerics(random_source *r) {
 #define SOMETIMES(field, number) \
     if (random_in(r, 40)) n.field = (number)
     SOMETIMES(rounding, (qdq_rounding)random_below(r, QDQ_ROUND_HALF_UP_BIASED + 1));
-    SOMETIMES(scaling, (qdq_scaling)random_below(r, QDQ_SCALE_DEVICE_RECIPROCAL + 1));
+    SOMETIMES(scaling, (qdq_scaling)random_below(r, QDQ_SCALE_DIVIDE_TO_ZERO + 1));
     SOMETIMES(zero_point_order,
               (qdq_zero_point_order)random_below(r, QDQ_ZERO_POINT_AFTER_MAGIC + 1));
     SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_FLOAT_RANGE + 1));

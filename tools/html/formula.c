@@ -24,7 +24,8 @@ static const char *rounding_text(const qdq_numerics *n) {
 }
 
 static const char *scaled_text(const qdq_numerics *n) {
-    static const char *const texts[] = {"x / scale", "x * fl(1 / scale)", "x * chip(1 / scale)"};
+    static const char *const texts[] = {"x / scale", "x * fl(1 / scale)", "x * chip(1 / scale)",
+                                        "to_zero(x / scale)"};
     return n->zero_point_order == QDQ_ZERO_POINT_AFTER_MAGIC ? texts[1] : texts[n->scaling];
 }
 
