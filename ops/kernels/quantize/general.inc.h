@@ -16,9 +16,9 @@ static bool general_knows(const qdq_quant_params *p) {
     const qdq_numerics *n = &p->numerics;
     return !qdq_is_device(n) && n->overflow != QDQ_OVERFLOW_FLOAT_RANGE && !n->power_scale &&
            !p->float_zero_point && !p->scales_twice && !p->scale_is_inverse && !p->bounded &&
-           !p->adds_zero && general_rounds_to(n->input_dtype) &&
-           general_rounds_to(n->scale_dtype) && general_rounds_to(n->reciprocal_dtype) &&
-           general_rounds_to(n->quantize_step_dtype) &&
+           !p->adds_zero && n->scaling != QDQ_SCALE_DIVIDE_TO_ZERO &&
+           general_rounds_to(n->input_dtype) && general_rounds_to(n->scale_dtype) &&
+           general_rounds_to(n->reciprocal_dtype) && general_rounds_to(n->quantize_step_dtype) &&
            general_rounds_to(n->dequantize_step_dtype) && general_rounds_to(n->requantize_dtype) &&
            n->code_bias >= -GENERAL_MOST && n->code_bias <= GENERAL_MOST;
 }
