@@ -180,6 +180,11 @@ typedef enum qdq_qlinear_form {
     QDQ_QLINEAR_SSE,      // x86-64 without them
     QDQ_QLINEAR_ARM,      // aarch64: sums and global means in fixed point, half away
     QDQ_QLINEAR_FMA64,    // x86-64 with AVX2 and FMA, and QLinearSoftmax divides in float64
+    // QLinearSoftmax as SOFTMAX of TensorFlow Lite: its reference kernel, and its optimized ones on
+    // x86-64 and aarch64. The rest as QDQ_QLINEAR_FMA.
+    QDQ_QLINEAR_LITERT,
+    QDQ_QLINEAR_LITERT_X86,
+    QDQ_QLINEAR_LITERT_ARM,
 } qdq_qlinear_form;
 
 typedef struct qdq_numerics {

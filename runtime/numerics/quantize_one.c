@@ -67,7 +67,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(block_float_store, QDQ_BLOCK_FLOAT_PRECISE);
     CHECK_FULL(float_ops, QDQ_FLOAT_OPS_ONEDNN);
     CHECK_FULL(pair_sums, QDQ_PAIR_SUMS_SATURATE);
-    CHECK_ENUM(qlinear, QDQ_QLINEAR_FMA64);
+    CHECK_ENUM(qlinear, QDQ_QLINEAR_LITERT_ARM);
     CHECK_FLOAT(input_dtype);
     CHECK_FLOAT(scale_dtype);
     CHECK_FLOAT(reciprocal_dtype);

@@ -119,7 +119,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(float_ops, (qdq_float_ops)(random_below(r, 2) ? QDQ_FLOAT_OPS_ONEDNN
                                                             : QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM));
     SOMETIMES(pair_sums, QDQ_PAIR_SUMS_SATURATE);
-    SOMETIMES(qlinear, (qdq_qlinear_form)random_below(r, QDQ_QLINEAR_FMA64 + 1));
+    SOMETIMES(qlinear, (qdq_qlinear_form)random_below(r, QDQ_QLINEAR_LITERT_ARM + 1));
     SOMETIMES(least_scale, 0x1p-12F);
 #undef SOMETIMES
     return n;

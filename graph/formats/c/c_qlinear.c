@@ -135,6 +135,10 @@ void qdq_c_write_qlinear_pool(qdq_c_step *step) {
 
 void qdq_c_write_qlinear_softmax(qdq_c_step *step) {
     const qdq_qlinear_softmax_params *p = step->stages[0].params;
+    if (p->form >= QDQ_QLINEAR_LITERT) {
+        qdq_c_cannot(step, NULL, "is SOFTMAX of TensorFlow Lite", NULL);
+        return;
+    }
     const char *dtype = qdq_dtype_name(p->dtype);
     bool is_signed = p->dtype == QDQ_INT8;
     size_t rows = qdq_shape_count(step->ctx->outputs[0].shape) / p->length;
