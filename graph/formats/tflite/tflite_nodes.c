@@ -150,7 +150,15 @@ static qdq_status check_room(const qdq_tflite_import *im) {
     return qdq_fail(im->err, QDQ_ERR_LIMIT, "the model becomes more than %zu nodes", most);
 }
 
+// Notes the operator that nodes stand for, from number `first` on.
+static void note_operator(qdq_tflite_node *node, size_t first) {
+    qdq_graph *graph = node->im->graph;
+    const char *op = qdq_mempool_strdup(&graph->mempool, node->op);
+    for (size_t i = first; i < graph->node_count; i++) graph->nodes[i].original_op = op;
+}
+
 static void convert(qdq_tflite_node *node, const qdq_flat_table *table) {
+    size_t before = node->im->graph->node_count;
     const qdq_tflite_op *row = find_row(node, table);
     if (!row || !check_outputs(node, row) || !check_inputs(node, row)) return;
     for (size_t i = node->input_count; i < row->least; i++) {
@@ -164,6 +172,7 @@ static void convert(qdq_tflite_node *node, const qdq_flat_table *table) {
                           TFLITE_TEXT(node, "at most %d", MOST_PORTS));
     else if (read_options(node, row, table) && !node->im->err->status)
         row->convert(node, row);
+    note_operator(node, before);
 }
 
 static qdq_status add_node(qdq_tflite_import *im, const qdq_flat_table *table, size_t number) {
