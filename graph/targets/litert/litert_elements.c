@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// ADD, SUB, MUL, the RELU family as operators, and moves. The scaled operand of a sum is a table of
+// its 256 codes.
+#include <math.h>
+#include <string.h>
+
+#include "graph/core/copy.h"
+#include "graph/targets/litert/litert.h"
+#include "runtime/numerics/fixed_point.h"
+
+enum { A, B };  // ports of sums and products
+enum { X };
+
+enum { CODES = 256 };
+
+//---- Sums -------------------------------------------------------------------
+
+enum { LEFT_SHIFT = 20 };  // of the operands of sums of 8 bits
+
+static float scale_of(const qdq_rewriter *r, const qdq_coder *c) {
+    return qdq_coder_scale(r, c, 0);
+}
+
+// True if XNNPACK takes the scales of a sum.
+static bool sum_is_delegated(const qdq_rewriter *r, const litert_unit *u) {
+    for (int i = A; i <= B; i++) {
+        float ratio = scale_of(r, &u->qdq.x[i]) / scale_of(r, &u->qdq.y);
+        if (!(ratio >= 0x1p-10f && ratio < 256.0f)) return false;
+    }
+    return true;
+}
+
+static bool match_binary(const qdq_rewriter *r, qdq_match *m, const char *const *names,
+                         bool (*is_delegated)(const qdq_rewriter *, const litert_unit *)) {
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    litert_engine engine = litert_engine_of(r->version);
+    if (!u.qdq.x[A].given && !u.qdq.x[B].given) return false;
+    const char *why = litert_bytes_differ(r, &u, 2);
+    if (why) return litert_refuses(m, why);
+    if (engine == LITERT_XNNPACK && !is_delegated(r, &u)) engine = LITERT_BUILTIN;
+    litert_run_by(m, engine, names);
+    qdq_match_reads(r, m, u.qdq.x[A].codes);
+    qdq_match_reads(r, m, u.qdq.x[B].codes);
+    litert_replace(r, m, &u);
+    return true;
+}
+
+bool litert_match_add(const qdq_rewriter *r, qdq_match *m) {
+    static const char *const sums[] = LITERT_NAMES("ADD"), *const differences[] =
+                                                               LITERT_NAMES("SUB");
+    bool adds = qdq_rewrite_is(r, m->anchor, "Add");
+    return match_binary(r, m, adds ? sums : differences, sum_is_delegated);
+}
+
+// The scaled operands of a sum, by code, and the scaling of the sum.
+typedef struct sum_tables {
+    litert_table of[2];
+    litert_scaling scaling;
+} sum_tables;
+
+static int32_t least_of(const qdq_coder *c) { return c->dtype == QDQ_INT8 ? -128 : 0; }
+
+// As the kernels that round twice: operands in steps of twice the greater scale, times 2^20.
+static bool fixed_sum(const qdq_rewriter *r, const litert_unit *u, sum_tables *t) {
+    float s[2] = {scale_of(r, &u->qdq.x[A]), scale_of(r, &u->qdq.x[B])};
+    double step = 2.0 * (double)(s[A] > s[B] ? s[A] : s[B]);
+    for (int i = A; i <= B; i++) {
+        qdq_fixed_scale by = qdq_quantize_multiplier((double)s[i] / step, 31);
+        int32_t first = least_of(&u->qdq.x[i]) - qdq_coder_zero(r, &u->qdq.x[i], 0);
+        for (int code = 0; code < CODES; code++)
+            t->of[i].results[code] =
+                qdq_fixed_twice((first + code) * (1 << LEFT_SHIFT), by.multiplier, by.shift, false);
+    }
+    float steps = ldexpf(scale_of(r, &u->qdq.y), LEFT_SHIFT);
+    if (!litert_new_scaling(r, &t->scaling, 1)) return false;
+    litert_set_fixed(&t->scaling, 0, step / (double)steps);
+    t->scaling.rounding = QDQ_FIXED_DOUBLE;
+    return true;
+}
+
+// As XNNPACK: operands times multipliers with one shift.
+static bool delegated_sum(const qdq_rewriter *r, const litert_unit *u, sum_tables *t) {
+    float y = scale_of(r, &u->qdq.y), ratios[2];
+    int exponent;
+    for (int i = A; i <= B; i++) ratios[i] = scale_of(r, &u->qdq.x[i]) / y;
+    (void)frexpf(ratios[A] > ratios[B] ? ratios[A] : ratios[B], &exponent);
+    int shift = LEFT_SHIFT - (exponent - 1);
+    for (int i = A; i <= B; i++) {
+        int32_t by = (int32_t)rint(ldexp((double)ratios[i], shift));
+        int32_t first = least_of(&u->qdq.x[i]) - qdq_coder_zero(r, &u->qdq.x[i], 0);
+        for (int code = 0; code < CODES; code++) t->of[i].results[code] = (first + code) * by;
+    }
+    if (!litert_new_scaling(r, &t->scaling, 1)) return false;
+    t->scaling.multiplier[0] = 1, t->scaling.shift[0] = shift;
+    t->scaling.rounding = QDQ_FIXED_SINGLE;
+    return true;
+}
+
+void litert_build_add(qdq_rewriter *r, qdq_match *m) {
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    litert_engine engine = (litert_engine)m->form;
+    sum_tables *t = QDQ_MEMPOOL_NEW(r->mempool, sum_tables);
+    const char *name = litert_name(r, &u);
+    if (!t || !(engine == LITERT_XNNPACK ? delegated_sum : fixed_sum)(r, &u, t)) return;
+    qdq_value a = litert_add_table(r, litert_part(r, name, "/a"),
+                                   qdq_rewrite_value(r, u.qdq.x[A].codes), QDQ_INT32, &t->of[A]);
+    qdq_value b = litert_add_table(r, litert_part(r, name, "/b"),
+                                   qdq_rewrite_value(r, u.qdq.x[B].codes), QDQ_INT32, &t->of[B]);
+    qdq_value sum = litert_binary(r, u.qdq.node->op->name, litert_part(r, name, "/sums"), a, b);
+    litert_ends_in(r, &t->scaling, engine, &u);
+    m->made[0] = litert_requantize(r, name, sum, &t->scaling);
+}
+
+//---- Products ---------------------------------------------------------------
+
+static float product_scale(const qdq_rewriter *r, const litert_unit *u) {
+    float product = scale_of(r, &u->qdq.x[A]) * scale_of(r, &u->qdq.x[B]);
+    return product / scale_of(r, &u->qdq.y);
+}
+
+static bool product_is_delegated(const qdq_rewriter *r, const litert_unit *u) {
+    float scale = product_scale(r, u);
+    return scale >= 0x1p-16f && scale < 256.0f;
+}
+
+bool litert_match_multiply(const qdq_rewriter *r, qdq_match *m) {
+    static const char *const names[] = LITERT_NAMES("MUL");
+    return match_binary(r, m, names, product_is_delegated);
+}
+
+void litert_build_multiply(qdq_rewriter *r, qdq_match *m) {
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    litert_engine engine = (litert_engine)m->form;
+    const qdq_coder *a = &u.qdq.x[A], *b = &u.qdq.x[B];
+    const char *name = litert_name(r, &u);
+    bool delegated = engine == LITERT_XNNPACK, once = delegated && litert_is_arm(r->version);
+    litert_scaling s = {.rounding = once        ? QDQ_FIXED_SINGLE
+                                    : delegated ? QDQ_FIXED_FLOAT32
+                                                : QDQ_FIXED_DOUBLE};
+    if (!litert_new_scaling(r, &s, 1)) return;
+    if (delegated)
+        litert_set_float(&s, 0, product_scale(r, &u));
+    else
+        litert_set_fixed(&s, 0, (double)product_scale(r, &u));
+    litert_ends_in(r, &s, engine, &u);
+    qdq_value products = litert_binary(
+        r, "Multiply", litert_part(r, name, "/products"),
+        litert_centered(r, name, "/a", qdq_rewrite_value(r, a->codes), qdq_coder_zero(r, a, 0)),
+        litert_centered(r, name, "/b", qdq_rewrite_value(r, b->codes), qdq_coder_zero(r, b, 0)));
+    m->made[0] = litert_requantize(r, name, products, &s);
+}
+
+//---- RELU, RELU6 and RELU_N1_TO_1 as operators ------------------------------
+
+bool litert_match_relu(const qdq_rewriter *r, qdq_match *m) {
+    static const char *const names[] = LITERT_NAMES("RELU");
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    litert_engine engine = litert_engine_of(r->version);
+    if (!u.qdq.x[X].given) return false;
+    const char *why = litert_bytes_differ(r, &u, 1);
+    if (!why && u.clip != SIZE_MAX) why = "an activation follows";
+    if (!why && litert_activation_of(u.qdq.node) == LITERT_OTHER_BOUNDS)
+        why = "no activation has these bounds";
+    if (why) return litert_refuses(m, why);
+    litert_run_by(m, engine == LITERT_XNNPACK ? LITERT_BUILTIN : engine, names);
+    qdq_match_reads(r, m, u.qdq.x[X].codes);
+    litert_replace(r, m, &u);
+    return true;
+}
+
+void litert_build_relu(qdq_rewriter *r, qdq_match *m) {
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    const qdq_coder *x = &u.qdq.x[X], *y = &u.qdq.y;
+    litert_scaling s = {.rounding = QDQ_FIXED_DOUBLE, .in_zero = qdq_coder_zero(r, x, 0)};
+    if (!litert_new_scaling(r, &s, 1)) return;
+    litert_set_fixed(&s, 0, (double)(scale_of(r, x) / scale_of(r, y)));
+    u.activation = litert_activation_of(u.qdq.node);
+    litert_ends_in(r, &s, (litert_engine)m->form, &u);
+    m->made[0] = litert_requantize(r, litert_name(r, &u), qdq_rewrite_value(r, x->codes), &s);
+}
+
+//---- Moves ------------------------------------------------------------------
+
+// Ops that move elements move codes, if both sides have the same parameters.
+bool litert_match_moved(const qdq_rewriter *r, qdq_match *m) {
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    if (!u.qdq.x[X].given || !u.qdq.y.given || u.clip != SIZE_MAX) return false;
+    if (!litert_is_byte(&u.qdq.x[X]) || !litert_is_byte(&u.qdq.y) ||
+        !litert_same_params(r, &u.qdq.x[X], &u.qdq.y))
+        return litert_refuses(m, "Dequantize and Quantize have different parameters");
+    qdq_match_reads(r, m, u.qdq.x[X].codes);
+    for (size_t i = 1; i < u.qdq.node->input_count; i++)
+        qdq_match_reads(r, m, u.qdq.node->inputs[i].id);
+    litert_replace(r, m, &u);
+    return true;
+}
+
+void litert_build_moved(qdq_rewriter *r, qdq_match *m) {
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    qdq_value *inputs = qdq_rewrite_inputs(r, u.qdq.node);
+    if (!inputs) return;
+    inputs[X] = qdq_rewrite_value(r, u.qdq.x[X].codes);
+    m->made[0] = qdq_copy_node(r->to, u.qdq.node, litert_name(r, &u), inputs);
+}
