@@ -19,7 +19,9 @@
     FULL(qdq_target_tripy, "tripy")       \
     X(qdq_target_ttnn)                    \
     FULL(qdq_target_torchao, "torchao")   \
-    FULL(qdq_target_tosa, "tosa")
+    FULL(qdq_target_tosa, "tosa")         \
+    FULL(qdq_target_litert, "litert")     \
+    FULL(qdq_target_tflm, "tflm")
 
 #define DECLARE(description) extern const qdq_target description;
 #define DECLARE_FULL(description, name) QDQ_FULL(DECLARE(description))

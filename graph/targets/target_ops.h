@@ -103,7 +103,14 @@
     "Xor " QDQ_BITWISE                                                                          \
     "MatMul MatMulInteger Convolution ConvInteger ConvTranspose MaxPool AvgPool ArgMax "        \
     "ReduceMax ReduceMin ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice "  \
-    "Tile Interpolate"
+    "Tile Interpolate Table"
+
+// Operators of TensorFlow Lite, and the ops on integers that stand for them.
+#define QDQ_LITERT_OPS                                                                          \
+    QDQ_COMMON_OPS QDQ_COMPARISONS QDQ_LOGIC                                                    \
+        "Round HardSwish LeakyReLU Elu Clamp PReLU LogSoftmax ReLU6 Rsqrt Sign Floor Ceil Sin " \
+        "Cos Pow Mod ArgMax ArgMin TopK Slice Pad Expand Tile Gather GatherND ScatterND "       \
+        "DepthToSpace SpaceToDepth OneHot CumSum MatMulInteger ConvInteger QLinearSoftmax Table"
 
 // A rule that reports nodes of ops not in `known`, one of the lists above.
 #define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                        \
