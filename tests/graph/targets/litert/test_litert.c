@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets litert and tflm against results of ai-edge-litert 2.3.0 and tflite-micro, which were
+// recorded: ties, and the places where vectors end.
+#include <math.h>
+
+#include "tests/network.h"
+
+// The engines in this order.
+static const char *const targets[] = {"litert@reference", "litert@builtin-x86",
+                                      "litert@xnnpack-x86", "tflm"};
+enum { REFERENCE, BUILTIN, XNNPACK, TFLM, ENGINES };
+
+// Runs the deployed form of a graph and destroys the graph.
+static void run(qdq_graph *g, int engine, network_tensor in, network_tensor out) {
+    qdq_error err = {0};
+    qdq_graph *deployed = qdq_graph_deployed(g, targets[engine], &err);
+    if (!deployed) print_error("%s\n", err.text);
+    assert_non_null(deployed);
+    network_run(deployed, &in, 1, out);
+    qdq_graph_destroy(deployed);
+    qdq_graph_destroy(g);
+}
+
+static qdq_value dequantize(qdq_graph *g, qdq_value x, float scale, double zero) {
+    return qdq_dequantize(g, x,
+                          (qdq_dequantize_attrs){.scales = {&scale, 1, true},
+                                                 .zps = QDQ_ZP(zero),
+                                                 .dtype = QDQ_FLOAT32});
+}
+
+static qdq_value quantize(qdq_graph *g, qdq_value x, float scale, double zero) {
+    return qdq_quantize(
+        g, x,
+        (qdq_quantize_attrs){
+            .name = "q", .scales = {&scale, 1, true}, .zps = QDQ_ZP(zero), .dtype = QDQ_INT8});
+}
+
+//---- QUANTIZE ---------------------------------------------------------------
+
+static void floats_in_blocks_round_half_to_even(void **state) {
+    (void)state;
+    enum { COUNT = 13 };  // a block of eight, and five behind it
+    static const float halves[COUNT] = {.5f,  1.5f, 2.5f, -.5f, -2.5f, NAN,  INFINITY,
+                                        3e9f, .5f,  1.5f, 2.5f, -.5f,  -2.5f};
+    static const int8_t wanted[ENGINES][COUNT] = {
+        {1, 2, 3, -1, -3, -128, -128, -128, 1, 2, 3, -1, -3},
+        {0, 2, 2, 0, -2, -128, -128, -128, 1, 2, 3, -1, -3},
+        {0, 2, 2, 0, -2, 127, 127, 127, 0, 2, 2, 0, -2},
+        {1, 2, 3, -1, -3, -128, -128, -128, 1, 2, 3, -1, -3}};
+    for (int engine = 0; engine < ENGINES; engine++) {
+        float x[COUNT];
+        int8_t y[COUNT];
+        memcpy(x, halves, sizeof x);
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1, COUNT));
+        qdq_output(g, "y", quantize(g, v, 1, 0));
+        run(g, engine, (network_tensor){"x", QDQ_FLOAT32, x, COUNT},
+            (network_tensor){"y", QDQ_INT8, y, COUNT});
+        assert_memory_equal(y, wanted[engine], COUNT);
+    }
+}
+
+static void codes_in_blocks_round_half_up(void **state) {
+    (void)state;
+    enum { COUNT = 24, EACH = 8 };  // a block of 16, and eight behind it
+    static const int8_t codes[EACH] = {-10, -6, -2, 2, 6, 10, 1, -1};
+    static const int8_t away[EACH] = {-3, -2, -1, 1, 2, 3, 1, 0},
+                        up[EACH] = {-2, -1, 0, 1, 2, 3, 1, 0},
+                        eighths[EACH] = {-2, -1, 0, 1, 2, 3, 0, 0};
+    for (int engine = 0; engine < ENGINES; engine++) {
+        int8_t x[COUNT], y[COUNT];
+        for (int i = 0; i < COUNT; i++) x[i] = codes[i % EACH];
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(COUNT));
+        const float in = 0.25f, out = 1;
+        v = qdq_requantize(g, v,
+                           (qdq_requantize_attrs){.in_scales = {&in, 1, true},
+                                                  .out_scales = {&out, 1, true},
+                                                  .dtype = QDQ_INT8});
+        qdq_output(g, "y", v);
+        run(g, engine, (network_tensor){"x", QDQ_INT8, x, COUNT},
+            (network_tensor){"y", QDQ_INT8, y, COUNT});
+        for (int i = 0; i < COUNT; i++) {
+            const int8_t *wanted = engine == XNNPACK             ? eighths
+                                   : engine == BUILTIN && i < 16 ? up
+                                                                 : away;
+            if (i % EACH < 6) assert_int_equal(y[i], wanted[i % EACH]);
+        }
+    }
+}
+
+//---- Sums, products and means -----------------------------------------------
+
+static void sums_and_products(void **state) {
+    (void)state;
+    enum { COUNT = 4 };
+    static const int8_t codes[COUNT] = {1, -1, 3, -3},
+                        sums[2][COUNT] = {{1, -1, 2, -2}, {1, 0, 2, -1}},
+                        products[2][COUNT] = {{1, 0, 2, -1}, {0, 0, 2, -2}};
+    for (int engine = 0; engine < ENGINES; engine++)
+        for (int multiplies = 0; multiplies < 2; multiplies++) {
+            static const int8_t zero = 0, one = 1;
+            int8_t x[COUNT], y[COUNT];
+            memcpy(x, codes, COUNT);
+            qdq_graph *g = qdq_graph_create("g", NULL);
+            qdq_value a = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(COUNT));
+            qdq_value b = qdq_constant(g, "b", QDQ_INT8, QDQ_SHAPE(1), multiplies ? &one : &zero);
+            a = dequantize(g, a, 0.5f, 0), b = dequantize(g, b, multiplies ? 1.0f : 0.5f, 0);
+            a = multiplies ? qdq_multiply(g, a, b, (qdq_binary_attrs){0})
+                           : qdq_add(g, a, b, (qdq_binary_attrs){0});
+            qdq_output(g, "y", quantize(g, a, 1, 0));
+            run(g, engine, (network_tensor){"x", QDQ_INT8, x, COUNT},
+                (network_tensor){"y", QDQ_INT8, y, COUNT});
+            assert_memory_equal(y, (multiplies ? products : sums)[engine == XNNPACK], COUNT);
+        }
+}
+
+static void channels_of_a_mean_round_in_blocks(void **state) {
+    (void)state;
+    enum { CHANNELS = 40, COUNT = 4 * CHANNELS };
+    static const int64_t axes[] = {1, 2};
+    for (int engine = 0; engine < ENGINES; engine++) {
+        int8_t x[COUNT], y[CHANNELS];
+        for (int i = 0; i < COUNT; i++) x[i] = i / CHANNELS % 2 ? 0 : -3;
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 2, 2, CHANNELS));
+        v = qdq_reduce_mean(g, dequantize(g, v, 1, 0),
+                            (qdq_reduce_attrs){.axes = {axes, 2}, .keep_dims = QDQ_TRUE});
+        qdq_output(g, "y", quantize(g, v, 1, 0));
+        run(g, engine, (network_tensor){"x", QDQ_INT8, x, COUNT},
+            (network_tensor){"y", QDQ_INT8, y, CHANNELS});
+        for (int i = 0; i < CHANNELS; i++)
+            assert_int_equal(y[i], engine == BUILTIN && i < 32 ? -1 : -2);
+    }
+}
+
+//---- Convolutions -----------------------------------------------------------
+
+static void channels_of_convolutions(void **state) {
+    (void)state;
+    enum { CHANNELS = 9, PIXELS = 6, COUNT = PIXELS * CHANNELS };
+    static const int8_t sums[PIXELS] = {-10, -6, -2, 2, 6, 10},
+                        away[PIXELS] = {-3, -2, -1, 1, 2, 3}, up[PIXELS] = {-2, -1, 0, 1, 2, 3},
+                        even[PIXELS] = {-2, -2, 0, 0, 2, 2};
+    static const int64_t ones[] = {1, 1};
+    for (int engine = 0; engine < ENGINES; engine++)
+        for (int depthwise = 0; depthwise < 2; depthwise++) {
+            int8_t x[COUNT], y[COUNT], w[CHANNELS * CHANNELS] = {0};
+            int32_t bias[CHANNELS] = {0};
+            for (int i = 0; i < COUNT; i++) x[i] = sums[i / CHANNELS];
+            for (int i = 0; i < CHANNELS; i++) w[depthwise ? i : i * (CHANNELS + 1)] = 1;
+            qdq_graph *g = qdq_graph_create("g", NULL);
+            qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 2, 3, CHANNELS));
+            qdq_value f = qdq_constant(g, "w", QDQ_INT8,
+                                       QDQ_SHAPE(CHANNELS, depthwise ? 1 : CHANNELS, 1, 1), w);
+            qdq_value b = qdq_constant(g, "b", QDQ_INT32, QDQ_SHAPE(CHANNELS), bias);
+            v = qdq_convolution(g, dequantize(g, v, 0.5f, 0), dequantize(g, f, 0.5f, 0),
+                                (qdq_convolution_attrs){.bias = dequantize(g, b, 0.25f, 0),
+                                                        .strides = {ones, 2},
+                                                        .dilations = {ones, 2},
+                                                        .groups = QDQ_INT(depthwise ? CHANNELS : 1),
+                                                        .weights_format = QDQ_OIX});
+            qdq_output(g, "y", quantize(g, v, 1, 0));
+            run(g, engine, (network_tensor){"x", QDQ_INT8, x, COUNT},
+                (network_tensor){"y", QDQ_INT8, y, COUNT});
+            for (int i = 0; i < COUNT; i++) {
+                bool blocks = engine == BUILTIN && !(depthwise && i % CHANNELS == 8);
+                const int8_t *wanted = engine == XNNPACK ? even : blocks ? up : away;
+                assert_int_equal(y[i], wanted[i / CHANNELS]);
+            }
+        }
+}
+
+static void a_row_of_softmax(void **state) {
+    (void)state;
+    static const int8_t codes[] = {0, 10, 20, 30}, wanted[] = {-120, -106, -67, 37};
+    for (int engine = 0; engine < ENGINES; engine++) {
+        int8_t x[4], y[4];
+        memcpy(x, codes, sizeof x);
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 4));
+        v = qdq_softmax(g, dequantize(g, v, 0.1f, 0), (qdq_softmax_attrs){.axis = QDQ_INT(-1)});
+        qdq_output(g, "y", quantize(g, v, 1 / 256.0f, -128));
+        run(g, engine, (network_tensor){"x", QDQ_INT8, x, 4},
+            (network_tensor){"y", QDQ_INT8, y, 4});
+        assert_memory_equal(y, wanted, sizeof y);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floats_in_blocks_round_half_to_even),
+        cmocka_unit_test(codes_in_blocks_round_half_up),
+        cmocka_unit_test(sums_and_products),
+        cmocka_unit_test(channels_of_a_mean_round_in_blocks),
+        cmocka_unit_test(channels_of_convolutions),
+        cmocka_unit_test(a_row_of_softmax),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
