@@ -115,7 +115,7 @@ static const struct {
      "Pow Add Subtract Multiply Minimum Maximum Clamp Equal Greater GreaterEqual Select Not "
      "And Or Xor BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift MatMul MatMulInteger "
      "Convolution ConvInteger ConvTranspose MaxPool AvgPool ArgMax ReduceMax ReduceMin "
-     "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate"},
+     "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate Table"},
 };
 
 static bool is_listed(const char *op, const char *target) {
