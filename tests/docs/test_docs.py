@@ -40,7 +40,7 @@ except ImportError:
 TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]",
          "value"}
 # Ops of ops_quantizing.md; those of ops_neural_network.md are all others.
-QUANTIZING = {"Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast"}
+QUANTIZING = {"Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast", "Table"}
 
 
 class Tests:
