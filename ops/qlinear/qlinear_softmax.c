@@ -51,31 +51,6 @@ static void one_row(const softmax_params *p, const float *table, float inverse, 
     }
 }
 
-// Computes a row as TensorFlow Lite does.
-static void litert_row(const softmax_params *p, const qdq_litert_softmax *s, const uint8_t *x,
-                       uint8_t *y) {
-    uint8_t flip = s->is_signed ? 0x80 : 0, greatest = 0;
-    size_t blocked = p->length / QDQ_LITERT_BLOCK * QDQ_LITERT_BLOCK;
-    float floats = 0;
-    int64_t sum = 0;
-    for (size_t i = 0; i < p->length; i++) {
-        uint8_t code = x[i * p->stride] ^ flip;
-        if (code > greatest) greatest = code;
-    }
-    for (size_t i = 0; i < p->length; i++) {
-        int d = greatest - (x[i * p->stride] ^ flip);
-        bool reference = s->form == QDQ_QLINEAR_LITERT;
-        floats += s->floats[d];
-        if (s->fixed[d] >= 0)
-            sum += reference ? qdq_shifted_away(s->fixed[d], QDQ_LITERT_SUM_BITS) : s->fixed[d];
-    }
-    qdq_litert_row row = qdq_litert_row_of(s, floats, sum);
-    for (size_t i = 0; i < p->length; i++) {
-        int d = greatest - (x[i * p->stride] ^ flip);
-        y[i * p->stride] = (uint8_t)qdq_litert_softmax_one(s, &row, d, i < blocked);
-    }
-}
-
 static void run_litert(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const softmax_params *p = params;
     qdq_qlinear_quant x = qdq_qlinear_read(&p->x, tensors), y = qdq_qlinear_read(&p->y, tensors);
@@ -86,7 +61,8 @@ static void run_litert(const void *params, const qdq_tensors *tensors, size_t be
     qdq_litert_softmax_begin(&s, x.scale);
     for (size_t row = begin; row < end; row++) {
         size_t at = row / p->stride * p->length * p->stride + row % p->stride;
-        litert_row(p, &s, (const uint8_t *)tensors->x[X] + at, (uint8_t *)tensors->y[0] + at);
+        qdq_litert_softmax_row(&s, p->length, p->stride, (const uint8_t *)tensors->x[X] + at,
+                               (uint8_t *)tensors->y[0] + at);
     }
 }
 

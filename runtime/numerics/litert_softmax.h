@@ -78,7 +78,8 @@ static inline void qdq_litert_softmax_begin(qdq_litert_softmax *s, float x_scale
         s->fixed[d] =
             d > farthest
                 ? -1
-                : qdq_litert_exp(qdq_high_product(left >= 0 ? -d * (1 << left) : 0, by.multiplier));
+                : qdq_litert_exp(qdq_high_product(
+                      left >= 0 ? -(int32_t)((uint32_t)d << left) : 0, by.multiplier));
     }
 }
 
@@ -129,6 +130,31 @@ static inline int32_t qdq_litert_softmax_one(const qdq_litert_softmax *s, const 
     int bits = row->bits < 31 ? row->bits : 31;
     return qdq_litert_code(
         s, (int64_t)qdq_shifted_away(qdq_high_product(row->reciprocal, e), bits) + least);
+}
+
+// Computes a row of codes, `stride` apart, to a row of y.
+static inline void qdq_litert_softmax_row(const qdq_litert_softmax *s, size_t length, size_t stride,
+                                          const uint8_t *x, uint8_t *y) {
+    uint8_t flip = s->is_signed ? 0x80 : 0, greatest = 0;
+    size_t blocked = length / QDQ_LITERT_BLOCK * QDQ_LITERT_BLOCK;
+    float floats = 0;
+    int64_t sum = 0;
+    for (size_t i = 0; i < length; i++) {
+        uint8_t code = x[i * stride] ^ flip;
+        if (code > greatest) greatest = code;
+    }
+    for (size_t i = 0; i < length; i++) {
+        int d = greatest - (x[i * stride] ^ flip);
+        bool reference = s->form == QDQ_QLINEAR_LITERT;
+        floats += s->floats[d];
+        if (s->fixed[d] >= 0)
+            sum += reference ? qdq_shifted_away(s->fixed[d], QDQ_LITERT_SUM_BITS) : s->fixed[d];
+    }
+    qdq_litert_row row = qdq_litert_row_of(s, floats, sum);
+    for (size_t i = 0; i < length; i++) {
+        int d = greatest - (x[i * stride] ^ flip);
+        y[i * stride] = (uint8_t)qdq_litert_softmax_one(s, &row, d, i < blocked);
+    }
 }
 
 #endif

@@ -133,10 +133,31 @@ void qdq_c_write_qlinear_pool(qdq_c_step *step) {
 
 //---- Softmax ----------------------------------------------------------------
 
+// SOFTMAX of TensorFlow Lite. Its tables are static, as values between nodes are.
+static void put_litert_softmax(qdq_c_step *step, const qdq_qlinear_softmax_params *p) {
+    size_t rows = qdq_shape_count(step->ctx->outputs[0].shape) / p->length;
+    qdq_c_text *text = step->body;
+    declare_quant(step, "x", &p->x);
+    declare_quant(step, "y", &p->y);
+    qdq_c_put(text,
+              "    static qdq_litert_softmax by;\n"
+              "    by.form = (qdq_qlinear_form)%d, by.is_signed = %s;\n"
+              "    by.y_scale = y.scale, by.y_zero = y.zero_point;\n"
+              "    qdq_litert_softmax_begin(&by, x.scale);\n",
+              (int)p->form, p->dtype == QDQ_INT8 ? "true" : "false");
+    qdq_c_put(text, "    for (size_t row = 0; row < %zu; row++) {\n", rows);
+    qdq_c_put(text, "        const size_t at = row / %zu * %zu + row %% %zu;\n", p->stride,
+              p->length * p->stride, p->stride);
+    qdq_c_put(text,
+              "        qdq_litert_softmax_row(&by, %zu, %zu, (const uint8_t *)x0 + at, "
+              "(uint8_t *)y0 + at);\n    }\n",
+              p->length, p->stride);
+}
+
 void qdq_c_write_qlinear_softmax(qdq_c_step *step) {
     const qdq_qlinear_softmax_params *p = step->stages[0].params;
     if (p->form >= QDQ_QLINEAR_LITERT) {
-        qdq_c_cannot(step, NULL, "is SOFTMAX of TensorFlow Lite", NULL);
+        put_litert_softmax(step, p);
         return;
     }
     const char *dtype = qdq_dtype_name(p->dtype);
