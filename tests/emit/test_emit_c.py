@@ -352,6 +352,19 @@ class EmittedC(Case):
             for target in ("onnx", "onnx@1.31-neon"):
                 self.assert_same(nodes, inputs, "--target", target)
 
+    def test_tensorflow_lite(self):
+        """Each engine of TensorFlow Lite: models/keyword has the recorded bits."""
+        folder = Path(harness.MODELS) / "keyword"
+        frames = harness.read_safetensors(folder / "features.safetensors")["features"]
+        size = len(frames.data) // frames.shape[0]
+        for target in ("litert@reference", "litert@builtin-x86", "litert@xnnpack-x86", "tflm"):
+            wanted = harness.read_safetensors(folder / f"{target.replace('@', '-')}.safetensors")
+            run = self.emit(folder / "keyword.tflite", "--target", target)
+            for i in range(frames.shape[0]):
+                rows = [one.data[len(one.data) // frames.shape[0] * i:][:len(one.data) // frames.shape[0]]
+                        for one in (wanted["words"], wanted["sum"])]
+                self.assertEqual(run([frames.data[size * i:][:size]], [len(row) for row in rows]), rows, (target, i))
+
     # ---- Windows, slices, movement ----
 
     def test_pooling(self):
