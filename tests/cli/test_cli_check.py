@@ -681,7 +681,8 @@ class Unchecked(Case):
             self.assertEqual([line.split("'")[1] for line in lines if line.startswith("unchecked: ")], names)
 
     def test_sarif_notes_it(self):
-        for target, count in (("core", 2), ("ort", 3), ("all", 5)):
+        # ort, litert and tflm rewrite the graph before they look at it; what others do not check is one list.
+        for target, count in (("core", 2), ("ort", 3), ("all", 2 + 3 * 3)):
             found = json.loads(self.qdq("check", "g.json", "-t", target, "--sarif", code=1).out)
             notes = found["runs"][0]["invocations"][0]["toolExecutionNotifications"]
             self.assertEqual(len(notes), count)
