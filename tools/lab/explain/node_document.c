@@ -185,7 +185,15 @@ double *document_attr_numbers(const node_document *d, const char *attr, size_t *
     return numbers;
 }
 
+static const char *default_word(const node_document *d, const char *attr) {
+    size_t op = 0;
+    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, document_op(d)) != 0) op++;
+    for (size_t k = 0; op < qdq_op_count() && k < qdq_op_get(op).attr_count; k++)
+        if (strcmp(qdq_op_attr(op, k).name, attr) == 0) return qdq_op_attr(op, k).default_text;
+    return "";
+}
+
 const char *document_attr_word(const node_document *d, const char *attr) {
     const char *word = cJSON_GetStringValue(document_attr_of(d, attr));
-    return word ? word : "";
+    return word ? word : default_word(d, attr);
 }

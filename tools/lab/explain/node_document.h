@@ -22,7 +22,7 @@ qdq_value document_value(const node_document *d, const char *port);
 double *document_port_numbers(const node_document *d, const char *port, size_t *count);
 // Returns the numbers of an attribute from elements_take; NULL if it is not given.
 double *document_attr_numbers(const node_document *d, const char *attr, size_t *count);
-// Returns the word of an attribute; "" if it is not given.
+// Returns the word of an attribute, or its default; "" if the op has no such attribute.
 const char *document_attr_word(const node_document *d, const char *attr);
 
 // Begins a new set of changes, which document_take turns into a variant.
