@@ -307,10 +307,9 @@ static int run_frames(const session *s, const options *opt, const results *r) {
     return code;
 }
 
-int run_run(const options *given) {
-    const run_options *own = given->own;
-    options all = *given;
-    const options *opt = &all;
+int run_run(const options *opt) {
+    const run_options *own = opt->own;
+    options with_frames = *opt;
     frames f = {0};
     session s;
     results r = {0};
@@ -324,7 +323,10 @@ int run_run(const options *given) {
     if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, opt);
     if (code == EXIT_OK && r.frames)
         code = frames_open(&f, r.frames, s.graph, s.plan, s.exec_options.allocator);
-    if (r.frames) all.frames = &f;
+    if (r.frames) {
+        with_frames.frames = &f;
+        opt = &with_frames;
+    }
     if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);
     if (code == EXIT_OK) code = take_results(&s, opt, &r);
     double seconds = 0;

@@ -124,6 +124,7 @@ static void check_factor(const qdq_op_context *ctx, const attrs_type *a,
         return;
     }
     if (ctx->inputs[QDQ_PORT_X].valid)
+        // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
         (void)qdq_check_port_dtype(ctx, "x", ctx->inputs[QDQ_PORT_X].type.dtype,
                                    QDQ_SET_INTS | QDQ_SET_REALS);
     if (a->rounding) qdq_find_ignored(ctx, "rounding", "there is no multiplier");

@@ -30,6 +30,7 @@ typedef struct table_params {
     uint8_t sign;  // flipped in a code to count it from the least one
 } table_params;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define PICK(type)                                                                      \
     static void pick_##type(const uint8_t *x, const type *table, uint8_t sign, type *y, \
                             size_t n) {                                                 \
@@ -38,6 +39,7 @@ typedef struct table_params {
 PICK(uint8_t)
 PICK(uint16_t)
 PICK(uint32_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 static void pick(const table_params *p, const uint8_t *x, const void *table, void *y, size_t n) {
     switch (qdq_dtype_size(p->table_dtype)) {
