@@ -60,6 +60,8 @@ void litert_unit_of(const qdq_rewriter *r, size_t node, litert_unit *unit);
 litert_activation litert_activation_of(const qdq_node *node);
 // True for codes of 8 bits with one known scale and zero point.
 bool litert_is_byte(const qdq_coder *c);
+// True if a bound of an activation, in steps of a coder's scale, may leave int32.
+bool litert_overflows(const qdq_rewriter *r, litert_activation activation, const qdq_coder *c);
 // Returns why the first `operands` inputs and the result of a unit are no codes of one 8-bit dtype
 // with one known scale and zero point each, or uint8 for TFLM; NULL if they are.
 const char *litert_bytes_differ(const qdq_rewriter *r, const litert_unit *u, size_t operands);

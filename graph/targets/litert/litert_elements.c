@@ -125,9 +125,30 @@ static bool product_is_delegated(const qdq_rewriter *r, const litert_unit *u) {
     return scale >= 0x1p-16f && scale < 256.0f;
 }
 
+// True if the vectors of the optimized kernel may leave 16 bits: they saturate a scaled product to
+// int16, and adding the zero point of y wraps.
+static bool product_wraps(const qdq_rewriter *r, const litert_unit *u) {
+    double scale = (double)product_scale(r, u), zero = qdq_coder_zero(r, &u->qdq.y, 0);
+    for (int i = 0; i < 4; i++) {
+        double product = scale;
+        for (int k = A; k <= B; k++) {
+            const qdq_coder *c = &u->qdq.x[k];
+            product *= least_of(c) + (i >> k & 1 ? CODES - 1 : 0) - qdq_coder_zero(r, c, 0);
+        }
+        if (zero > 0 && product + zero > INT16_MAX - 1) return true;
+        if (zero < 0 && product + zero < INT16_MIN + 1) return true;
+    }
+    return false;
+}
+
 bool litert_match_multiply(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[] = LITERT_NAMES("MUL");
-    return match_binary(r, m, names, product_is_delegated);
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    if (!match_binary(r, m, names, product_is_delegated)) return false;
+    if (m->form == LITERT_BUILTIN && product_wraps(r, &u))
+        return litert_refuses(m, "a scaled product may leave 16 bits, where vectors wrap");
+    return true;
 }
 
 void litert_build_multiply(qdq_rewriter *r, qdq_match *m) {
@@ -163,8 +184,12 @@ bool litert_match_relu(const qdq_rewriter *r, qdq_match *m) {
     if (!u.qdq.x[X].given) return false;
     const char *why = litert_bytes_differ(r, &u, 1);
     if (!why && u.clip != SIZE_MAX) why = "an activation follows";
-    if (!why && litert_activation_of(u.qdq.node) == LITERT_OTHER_BOUNDS)
-        why = "no activation has these bounds";
+    litert_activation activation = litert_activation_of(u.qdq.node);
+    if (!why && activation == LITERT_OTHER_BOUNDS) why = "no activation has these bounds";
+    if (!why && engine == LITERT_TFLM && activation == LITERT_RELU_N1_TO_1)
+        why = "TFLM has no RELU_N1_TO_1";
+    if (!why && litert_overflows(r, activation, engine == LITERT_TFLM ? &u.qdq.x[X] : &u.qdq.y))
+        why = "the bounds of the activation are beyond int32 in steps of the codes";
     if (why) return litert_refuses(m, why);
     litert_run_by(m, engine == LITERT_XNNPACK ? LITERT_BUILTIN : engine, names);
     qdq_match_reads(r, m, u.qdq.x[X].codes);
@@ -176,10 +201,10 @@ void litert_build_relu(qdq_rewriter *r, qdq_match *m) {
     litert_unit u;
     litert_unit_of(r, m->anchor, &u);
     const qdq_coder *x = &u.qdq.x[X], *y = &u.qdq.y;
+    u.activation = litert_activation_of(u.qdq.node);
     litert_scaling s = {.rounding = QDQ_FIXED_DOUBLE, .in_zero = qdq_coder_zero(r, x, 0)};
     if (!litert_new_scaling(r, &s, 1)) return;
     litert_set_fixed(&s, 0, (double)(scale_of(r, x) / scale_of(r, y)));
-    u.activation = litert_activation_of(u.qdq.node);
     litert_ends_in(r, &s, (litert_engine)m->form, &u);
     m->made[0] = litert_requantize(r, litert_name(r, &u), qdq_rewrite_value(r, x->codes), &s);
 }

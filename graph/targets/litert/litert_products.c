@@ -193,7 +193,8 @@ bool litert_match_conv(const qdq_rewriter *r, qdq_match *m) {
     const char *why = conv_differs(r, &u);
     if (why) return litert_refuses(m, why);
     conv_sizes s = sizes_of(r, &u);
-    if (engine == LITERT_XNNPACK && !has_bias(&u)) engine = LITERT_BUILTIN;
+    bool narrow = u.qdq.x[W].dtype == QDQ_INT4;
+    if (engine == LITERT_XNNPACK && (narrow || !has_bias(&u))) engine = LITERT_BUILTIN;
     if (engine == LITERT_XNNPACK && !has_scales(r, &u, m)) return false;
     if (engine == LITERT_BUILTIN && !s.depthwise && s.inputs == 1 && !u.qdq.node->original_op)
         return litert_refuses(m, "CONV_2D and DEPTHWISE_CONV_2D of one channel round differently");
@@ -305,6 +306,8 @@ bool litert_match_fully_connected(const qdq_rewriter *r, qdq_match *m) {
     litert_engine engine = litert_engine_of(r->version);
     if (!u.qdq.x[X].given && !u.qdq.x[W].given) return false;
     const char *why = product_differs(r, &u);
+    if (!why && engine == LITERT_TFLM && u.qdq.x[W].dtype == QDQ_INT4)
+        why = "TFLM has no FULLY_CONNECTED by int4";
     if (why) return litert_refuses(m, why);
     if (engine == LITERT_XNNPACK && !is_delegated(r, &u)) engine = LITERT_BUILTIN;
     if (engine == LITERT_XNNPACK && !has_scales(r, &u, m)) return false;

@@ -50,6 +50,8 @@ bool litert_match_requantize(const qdq_rewriter *r, qdq_match *m) {
     qdq_dtype x = dtype_of(r, node->inputs[X].id), y = dtype_of(r, node->outputs[0]);
     if (!why && engine == LITERT_TFLM && (x == QDQ_UINT8 || y == QDQ_UINT8))
         why = "TFLM's kernels of uint8 were not compared";
+    if (!why && (x == QDQ_UINT8 || y == QDQ_UINT8) && (x == QDQ_INT16 || y == QDQ_INT16))
+        why = "no QUANTIZE has codes of uint8 and of int16";
     if (why) return litert_refuses(m, why);
     if (engine == LITERT_XNNPACK && !is_delegated(a, x, y)) engine = LITERT_BUILTIN;
     litert_run_by(m, engine, names);

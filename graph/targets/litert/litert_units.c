@@ -63,12 +63,18 @@ bool litert_is_byte(const qdq_coder *c) {
            (c->dtype == QDQ_INT8 || c->dtype == QDQ_UINT8);
 }
 
+bool litert_overflows(const qdq_rewriter *r, litert_activation activation, const qdq_coder *c) {
+    return activation > LITERT_RELU && litert_is_byte(c) && qdq_coder_scale(r, c, 0) < 0x1p-28f;
+}
+
 const char *litert_bytes_differ(const qdq_rewriter *r, const litert_unit *u, size_t operands) {
     const qdq_coder *y = &u->qdq.y;
     for (size_t i = 0; i < operands; i++)
         if (!u->qdq.x[i].given) return "an operand does not come from Dequantize";
     if (!y->given) return "the result does not go to one Quantize alone";
     if (u->activation == LITERT_OTHER_BOUNDS) return "no activation has these bounds";
+    if (u->clip != SIZE_MAX && litert_overflows(r, u->activation, y))
+        return "the bounds of the activation are beyond int32 in steps of y";
     for (size_t i = 0; i < operands; i++) {
         if (!litert_is_byte(&u->qdq.x[i]))
             return "an operand has codes of other than 8 bits, or no constant scale alone";
