@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of codes as TensorFlow Lite's kernels compute it: the reference kernel in fixed point
-// (gemmlowp's exponential and reciprocal), the optimized one with float32 exponentials on x86-64,
-// and with exponentials of 16 bits on aarch64. Sources: softmax.h and fixedpoint.h.
+// (fixed_functions.h), the optimized one with float32 exponentials on x86-64,
+// and with exponentials of 16 bits on aarch64. Source: softmax.h.
 #ifndef QDQ_RUNTIME_NUMERICS_LITERT_SOFTMAX_H
 #define QDQ_RUNTIME_NUMERICS_LITERT_SOFTMAX_H
 
 #include "runtime/numerics/elementary.h"
-#include "runtime/numerics/fixed_point.h"
+#include "runtime/numerics/fixed_functions.h"
 #include "runtime/numerics/quantize_one.h"
 
 enum {
@@ -25,43 +25,6 @@ typedef struct qdq_litert_softmax {
     int32_t fixed[QDQ_LITERT_CODES];  // others; -1: the element has the least code
 } qdq_litert_softmax;
 
-//---- Fixed point of the reference kernel ------------------------------------
-
-static inline int32_t qdq_litert_saturate(int64_t v) {
-    return (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
-}
-
-// e^a in steps of 2^-31; a is 0 or less, in steps of 2^-26.
-static inline int32_t qdq_litert_exp(int32_t a) {
-    // e^-(2^k) in steps of 2^-31, for k from -2 on.
-    static const int32_t factors[] = {1672461947, 1302514674, 790015084, 290630308,
-                                      39332535,   720401,     242};
-    enum { QUARTER = 1 << 24, WHOLE_BITS = 5, FIRST_BIT = 24 };
-    const int32_t e_eighth = 1895147668;  // e^-1/8
-    if (a == 0) return INT32_MAX;
-    int32_t fraction = (int32_t)((uint32_t)a & (QUARTER - 1)) - QUARTER;
-    int32_t x = fraction * (1 << WHOLE_BITS) + (1 << 28), x2 = qdq_high_product(x, x);
-    int32_t x3 = qdq_high_product(x2, x), x4 = qdq_high_product(x2, x2);
-    int32_t p = qdq_high_product(qdq_shifted_away(x4, 2) + x3, 715827883) + x2;
-    int32_t y = e_eighth + qdq_high_product(e_eighth, x + qdq_shifted_away(p, 1));
-    uint32_t rest = (uint32_t)fraction - (uint32_t)a;
-    for (int i = 0; i < 7; i++)
-        if (rest >> (FIRST_BIT + i) & 1) y = qdq_high_product(y, factors[i]);
-    return y;
-}
-
-// 1 / (1 + a) in steps of 2^-31, by three of Newton's steps; a is 0 to 1, in steps of 2^-31.
-static inline int32_t qdq_litert_reciprocal(int32_t a) {
-    int64_t sum = (int64_t)a + INT32_MAX;
-    int32_t half = (int32_t)((sum + (sum >= 0 ? 1 : -1)) / 2);
-    int32_t y = 1515870810 + qdq_high_product(half, -1010580540);
-    for (int i = 0; i < 3; i++) {
-        int32_t error = (1 << 29) - qdq_high_product(half, y);
-        y += qdq_litert_saturate((int64_t)qdq_high_product(y, error) * 4);
-    }
-    return qdq_litert_saturate((int64_t)y * 2);
-}
-
 //---- A row ------------------------------------------------------------------
 
 static inline void qdq_litert_softmax_begin(qdq_litert_softmax *s, float x_scale) {
@@ -78,8 +41,9 @@ static inline void qdq_litert_softmax_begin(qdq_litert_softmax *s, float x_scale
         s->fixed[d] =
             d > farthest
                 ? -1
-                : qdq_litert_exp(qdq_high_product(
-                      left >= 0 ? -(int32_t)((uint32_t)d << left) : 0, by.multiplier));
+                : qdq_fixed_exp(qdq_high_product(left >= 0 ? -(int32_t)((uint32_t)d << left) : 0,
+                                                 by.multiplier),
+                                5);
     }
 }
 
@@ -106,7 +70,7 @@ static inline qdq_litert_row qdq_litert_row_of(const qdq_litert_softmax *s, floa
     int zeros = 0;
     while (zeros < 31 && !((uint32_t)sum << zeros >> 31)) zeros++;
     uint32_t fraction = ((uint32_t)sum << zeros) - (UINT32_C(1) << 31);
-    row.reciprocal = qdq_litert_reciprocal((int32_t)fraction);
+    row.reciprocal = qdq_fixed_reciprocal((int32_t)fraction);
     row.bits = QDQ_LITERT_SUM_BITS - zeros + 31 - 8;
     return row;
 }

@@ -197,11 +197,27 @@ bool litert_match_relu(const qdq_rewriter *r, qdq_match *m) {
     return true;
 }
 
+// TFLM's RELU6 clamps the codes of x, whatever the parameters of y are.
+static qdq_value add_clamped(const qdq_rewriter *r, const litert_unit *u) {
+    const qdq_coder *x = &u->qdq.x[X];
+    litert_range range = litert_range_of(r, LITERT_TFLM, LITERT_RELU6, x);
+    litert_table t;
+    for (int i = 0; i < CODES; i++) {
+        int64_t code = least_of(x) + i;
+        t.results[i] = (int32_t)(code < range.lo ? range.lo : code > range.hi ? range.hi : code);
+    }
+    return litert_add_table(r, litert_name(r, u), qdq_rewrite_value(r, x->codes), x->dtype, &t);
+}
+
 void litert_build_relu(qdq_rewriter *r, qdq_match *m) {
     litert_unit u;
     litert_unit_of(r, m->anchor, &u);
     const qdq_coder *x = &u.qdq.x[X], *y = &u.qdq.y;
     u.activation = litert_activation_of(u.qdq.node);
+    if (m->form == LITERT_TFLM && u.activation == LITERT_RELU6) {
+        m->made[0] = add_clamped(r, &u);
+        return;
+    }
     litert_scaling s = {.rounding = QDQ_FIXED_DOUBLE, .in_zero = qdq_coder_zero(r, x, 0)};
     if (!litert_new_scaling(r, &s, 1)) return;
     litert_set_fixed(&s, 0, (double)(scale_of(r, x) / scale_of(r, y)));

@@ -9,7 +9,7 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
 #include "runtime/numerics/elementary64.h"
-#include "runtime/numerics/fixed_point.h"
+#include "runtime/numerics/fixed_functions.h"
 
 enum { X, CODES = 256 };
 
@@ -80,10 +80,37 @@ static bool fill_sigmoid(const code_map *p, bool logistic, bool delegated, liter
     return decided;
 }
 
+// Returns the exponent of a scale of x in steps of 2^-27, which TFLM shifts by.
+static int micro_exponent(const code_map *p) {
+    int exponent;
+    (void)frexpf(p->x_scale, &exponent);
+    return exponent + 27;
+}
+
+// TFLM's, in fixed point. It takes y to have the scale 1/256 or 1/128, and from +-radius on codes
+// have the bounds of the function.
+static void fill_micro_sigmoid(const code_map *p, bool logistic, litert_table *t) {
+    qdq_fixed_scale by = qdq_quantize_multiplier((double)p->x_scale * 0x1p27, 62);
+    int32_t radius = (int32_t)floor(ldexp(15.0, 27 - micro_exponent(p)));
+    for (int i = 0; i < CODES; i++) {
+        int32_t x = p->lo + i - p->x_zero, y = 0;
+        if (x <= -radius || x >= radius) {
+            t->results[i] = x <= -radius ? p->lo : p->hi;
+            continue;
+        }
+        x = qdq_fixed_twice(x, by.multiplier, by.shift, false);
+        if (logistic)
+            y = qdq_shifted_away(qdq_fixed_logistic(x), 23) + p->lo;
+        else
+            y = qdq_shifted_away(qdq_fixed_tanh(x), 24);
+        t->results[i] = within(p, y);
+    }
+}
+
 //---- HARD_SWISH -------------------------------------------------------------
 
-static int32_t clamp16(int32_t v) {
-    return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v;
+static int32_t clamp16(int64_t v) {
+    return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : (int32_t)v;
 }
 
 static int32_t product16(int32_t a, int32_t b) { return (a * b + (1 << 14)) >> 15; }
@@ -102,7 +129,7 @@ static small_scale small_scale_of(float scale) {
 
 static int32_t hard_swish_of(const code_map *p, small_scale out, small_scale gate, int32_t code) {
     int32_t a = (code - p->x_zero) * 128, g = a;
-    if (gate.exponent > 0) g = clamp16(g * (1 << (gate.exponent - 1)));
+    if (gate.exponent > 0) g = clamp16((int64_t)g * (1 << (gate.exponent - 1)));
     g = product16(g, gate.multiplier);
     if (gate.exponent > 0) g = clamp16(g * 2);
     if (gate.exponent < 0) g = qdq_shifted_away(g, -gate.exponent);
@@ -114,8 +141,8 @@ static int32_t hard_swish_of(const code_map *p, small_scale out, small_scale gat
 // True if the operator has these scales.
 static bool hard_swish_fits(const code_map *p) {
     float step = p->x_scale * (1.0f / 128.0f);
-    // From 16 on the shift of a gate leaves int32.
-    return step / p->y_scale < 1.0f && small_scale_of(step / (3.0f / 32768.0f)).exponent < 15;
+    // From 32 on the shift of a gate leaves int32.
+    return step / p->y_scale < 1.0f && small_scale_of(step / (3.0f / 32768.0f)).exponent < 32;
 }
 
 static void fill_hard_swish(const code_map *p, litert_table *t) {
@@ -176,13 +203,27 @@ static bool fill_table(const qdq_rewriter *r, const litert_unit *u, litert_engin
                        litert_table *t) {
     code_map p = map_of(r, &u->qdq.x[X], &u->qdq.y);
     bool delegated = engine == LITERT_XNNPACK;
-    switch (op_of(u->qdq.node)) {
+    table_op op = op_of(u->qdq.node);
+    switch (op) {
     case HARD_SWISH: fill_hard_swish(&p, t); return true;
     case LEAKY_RELU: fill_leaky(&p, alpha_of(u->qdq.node), delegated, t); return true;
-    case LOGISTIC: return fill_sigmoid(&p, true, delegated, t);
+    case LOGISTIC:
     case TANH:
-    default: return fill_sigmoid(&p, false, delegated, t);
+    default: break;
     }
+    if (engine != LITERT_TFLM) return fill_sigmoid(&p, op == LOGISTIC, delegated, t);
+    fill_micro_sigmoid(&p, op == LOGISTIC, t);
+    return true;
+}
+
+// True if TFLM's fixed point has the parameters.
+static bool micro_sigmoid_fits(qdq_match *m, const code_map *p, table_op op) {
+    int exponent = micro_exponent(p);
+    if (exponent < 0 || exponent > 62)
+        return litert_refuses(m, "the scale of x is beyond the shifts that C defines");
+    if (op == LOGISTIC && p->y_zero != p->lo)
+        return litert_refuses(m, "codes of LOGISTIC have the least code for 0");
+    return true;
 }
 
 // Finds the engine of an operator. False if the model does not load, or the scales were not
@@ -197,6 +238,8 @@ static bool find_engine(const qdq_rewriter *r, qdq_match *m, const litert_unit *
     if (op == HARD_SWISH && !hard_swish_fits(&p))
         return litert_fails(m, "litert/hard-swish-scale",
                             "has a scale of x that is 128 times the scale of y, or more");
+    if (*engine == LITERT_TFLM && (op == LOGISTIC || op == TANH))
+        return micro_sigmoid_fits(m, &p, op);
     if (op == LOGISTIC && *engine != LITERT_XNNPACK && p.y_scale != 1.0f / 256.0f)
         return litert_fails(m, "litert/logistic-scale", "has another scale of y than 1/256");
     return true;
@@ -216,8 +259,6 @@ bool litert_match_function(const qdq_rewriter *r, qdq_match *m) {
     if (!find_engine(r, m, &u, &engine)) return false;
     litert_run_by(m, engine, names[op_of(u.qdq.node)]);
     bool decided = fill_table(r, &u, engine, &t);
-    if (!decided && engine == LITERT_TFLM)
-        return litert_refuses(m, "libm decides a result halfway between two codes");
     if (!decided) {
         m->rule = "litert/libm";
         m->found = "has a result halfway between two codes, which the last bits of tanhf or expf "

@@ -179,6 +179,8 @@ static void channels_of_convolutions(void **state) {
     check_channels(QDQ_INT4);
 }
 
+//---- Functions --------------------------------------------------------------
+
 static void a_row_of_softmax(void **state) {
     (void)state;
     static const int8_t codes[] = {0, 10, 20, 30}, wanted[] = {-120, -106, -67, 37};
@@ -195,6 +197,71 @@ static void a_row_of_softmax(void **state) {
     }
 }
 
+// A function of codes with the scales of x and y and the zero point of y, and its results by
+// engine.
+typedef struct function_case {
+    const char *op;
+    float x_scale, y_scale;
+    double y_zero;
+    int8_t wanted[ENGINES][8];
+} function_case;
+
+#define ALIKE(...) \
+    {__VA_ARGS__}, {__VA_ARGS__}, { __VA_ARGS__ }
+
+// TFLM's LOGISTIC and TANH are fixed point: half a code is not where it is for floats, a few codes
+// of x decide by a shift, and TANH takes y to have the scale 1/128. Its RELU6 clamps codes of x.
+static void functions_of_codes(void **state) {
+    (void)state;
+    static const int8_t codes[8] = {-128, -3, -1, 0, 1, 3, 127, 60};
+    static const function_case cases[] = {
+        {"Tanh",
+         1 / 256.0f,
+         1 / 128.0f,
+         0,
+         {ALIKE(-59, -1, 0, 0, 0, 1, 59, 29), {-59, -1, -1, 0, 1, 1, 59, 29}}},
+        {"Tanh",
+         1 / 16.0f,
+         1 / 64.0f,
+         5,
+         {ALIKE(-59, -7, 1, 5, 9, 17, 69, 69), {-128, -24, -8, 0, 8, 24, 127, 127}}},
+        {"Sigmoid",
+         2,
+         1 / 256.0f,
+         -128,
+         {ALIKE(-128, -127, -97, 0, 97, 127, 127, 127), {-128, -128, -97, 0, 97, 127, 127, 127}}},
+        {"Sigmoid",
+         32,
+         1 / 256.0f,
+         -128,
+         {ALIKE(-128, -128, -128, 0, 127, 127, 127, 127),
+          {-128, -128, -128, -128, 127, 127, 127, 127}}},
+        {"ReLU6",
+         0.5f,
+         1,
+         -10,
+         {ALIKE(-10, -10, -10, -10, -9, -8, -4, -4), {0, 0, 0, 0, 1, 3, 12, 12}}},
+        {"HardSwish",
+         1024,
+         512,
+         0,
+         {ALIKE(0, 0, 0, 0, 2, 6, 127, 120), {0, 0, 0, 0, 2, 6, 127, 120}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int engine = 0; engine < ENGINES; engine++) {
+            int8_t x[8], y[8];
+            memcpy(x, codes, sizeof x);
+            qdq_graph *g = qdq_graph_create("g", NULL);
+            qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 8));
+            qdq_unary_attrs attrs = {.x = dequantize(g, v, cases[i].x_scale, 0)};
+            v = qdq_add_node(g, cases[i].op, &attrs, sizeof attrs);
+            qdq_output(g, "y", quantize(g, v, cases[i].y_scale, cases[i].y_zero));
+            run(g, engine, (network_tensor){"x", QDQ_INT8, x, 8},
+                (network_tensor){"y", QDQ_INT8, y, 8});
+            assert_memory_equal(y, cases[i].wanted[engine], sizeof y);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floats_in_blocks_round_half_to_even),
@@ -203,6 +270,7 @@ int main(void) {
         cmocka_unit_test(channels_of_a_mean_round_in_blocks),
         cmocka_unit_test(channels_of_convolutions),
         cmocka_unit_test(a_row_of_softmax),
+        cmocka_unit_test(functions_of_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
