@@ -136,6 +136,10 @@ typedef struct litert_table {
 qdq_value litert_add_table(const qdq_rewriter *r, const char *name, qdq_value x, qdq_dtype dtype,
                            const litert_table *t);
 
+// Fills the table of XNNPACK's x * x, with codes in a range.
+void litert_fill_square(const qdq_rewriter *r, const qdq_coder *x, const qdq_coder *y,
+                        litert_range range, litert_table *t);
+
 // a `op` b of int32.
 qdq_value litert_binary(const qdq_rewriter *r, const char *op, const char *name, qdq_value a,
                         qdq_value b);

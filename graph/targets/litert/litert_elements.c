@@ -141,6 +141,12 @@ static bool product_wraps(const qdq_rewriter *r, const litert_unit *u) {
     return false;
 }
 
+// True if XNNPACK multiplies a tensor by itself.
+static bool is_square(const qdq_rewriter *r, const qdq_match *m, const litert_unit *u) {
+    return m->form == LITERT_XNNPACK && u->qdq.x[A].codes == u->qdq.x[B].codes &&
+           litert_same_params(r, &u->qdq.x[A], &u->qdq.x[B]);
+}
+
 bool litert_match_multiply(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[] = LITERT_NAMES("MUL");
     litert_unit u;
@@ -148,6 +154,8 @@ bool litert_match_multiply(const qdq_rewriter *r, qdq_match *m) {
     if (!match_binary(r, m, names, product_is_delegated)) return false;
     if (m->form == LITERT_BUILTIN && product_wraps(r, &u))
         return litert_refuses(m, "a scaled product may leave 16 bits, where vectors wrap");
+    if (is_square(r, m, &u) && litert_is_arm(r->version))
+        return litert_refuses(m, "squares were not compared on aarch64");
     return true;
 }
 
@@ -157,6 +165,12 @@ void litert_build_multiply(qdq_rewriter *r, qdq_match *m) {
     litert_engine engine = (litert_engine)m->form;
     const qdq_coder *a = &u.qdq.x[A], *b = &u.qdq.x[B];
     const char *name = litert_name(r, &u);
+    if (is_square(r, m, &u)) {
+        litert_table t;
+        litert_fill_square(r, a, &u.qdq.y, litert_range_of(r, engine, u.activation, &u.qdq.y), &t);
+        m->made[0] = litert_add_table(r, name, qdq_rewrite_value(r, a->codes), a->dtype, &t);
+        return;
+    }
     bool delegated = engine == LITERT_XNNPACK, once = delegated && litert_is_arm(r->version);
     litert_scaling s = {.rounding = once        ? QDQ_FIXED_SINGLE
                                     : delegated ? QDQ_FIXED_FLOAT32

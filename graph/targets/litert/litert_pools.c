@@ -42,11 +42,20 @@ static void read_x(const qdq_rewriter *r, qdq_match *m, const litert_unit *u) {
     litert_replace(r, m, u);
 }
 
+// True if windows lie apart, which XNNPACK does not take.
+static bool leaves_gaps(const qdq_pool_attrs *a) {
+    for (size_t i = 0; i < a->strides.count; i++)
+        if (a->strides.data[i] > a->kernel.data[i]) return true;
+    return false;
+}
+
 bool litert_match_max_pool(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[] = LITERT_NAMES("MAX_POOL_2D");
     litert_unit u;
+    litert_engine engine = litert_engine_of(r->version);
     if (!pool_of(r, m, &u)) return false;
-    litert_run_by(m, litert_engine_of(r->version), names);
+    if (engine == LITERT_XNNPACK && leaves_gaps(u.qdq.node->attrs)) engine = LITERT_BUILTIN;
+    litert_run_by(m, engine, names);
     read_x(r, m, &u);
     return true;
 }

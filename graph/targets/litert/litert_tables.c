@@ -107,6 +107,17 @@ static void fill_micro_sigmoid(const code_map *p, bool logistic, litert_table *t
     }
 }
 
+// XNNPACK takes the product of a tensor with itself as a function of one operand.
+void litert_fill_square(const qdq_rewriter *r, const qdq_coder *x, const qdq_coder *y,
+                        litert_range range, litert_table *t) {
+    code_map p = map_of(r, x, y);
+    for (int i = 0; i < CODES; i++) {
+        float real = p.x_scale * (float)(p.lo + i - p.x_zero);
+        int32_t code = code_of(&p, true, real * real);
+        t->results[i] = (int32_t)(code < range.lo ? range.lo : code > range.hi ? range.hi : code);
+    }
+}
+
 //---- HARD_SWISH -------------------------------------------------------------
 
 static int32_t clamp16(int64_t v) {

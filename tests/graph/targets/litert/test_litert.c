@@ -115,6 +115,24 @@ static void sums_and_products(void **state) {
         }
 }
 
+// XNNPACK takes x * x as a function of x, and adds the zero point before it rounds half to even.
+static void squares(void **state) {
+    (void)state;
+    static const int8_t codes[8] = {-128, -3, -1, 0, 1, 3, 127, 28},
+                        wanted[8] = {127, 8, 4, 3, 4, 8, 127, 127};
+    for (int engine = 0; engine < ENGINES; engine++) {
+        int8_t x[8], y[8];
+        memcpy(x, codes, sizeof x);
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 8));
+        qdq_value a = dequantize(g, v, 0.5f, 0), b = dequantize(g, v, 0.5f, 0);
+        qdq_output(g, "y", quantize(g, qdq_multiply(g, a, b, (qdq_binary_attrs){0}), 0.5f, 3));
+        run(g, engine, (network_tensor){"x", QDQ_INT8, x, 8},
+            (network_tensor){"y", QDQ_INT8, y, 8});
+        assert_memory_equal(y, wanted, sizeof y);
+    }
+}
+
 static void channels_of_a_mean_round_in_blocks(void **state) {
     (void)state;
     enum { CHANNELS = 40, COUNT = 4 * CHANNELS };
@@ -132,6 +150,35 @@ static void channels_of_a_mean_round_in_blocks(void **state) {
         for (int i = 0; i < CHANNELS; i++)
             assert_int_equal(y[i], engine == BUILTIN && i < 32 ? -1 : -2);
     }
+}
+
+// Windows that lie apart are not XNNPACK's, which rounds the bounds of an activation half to even:
+// 1 is half a step.
+static void bounds_of_pools(void **state) {
+    (void)state;
+    enum { ROWS = 2, COLUMNS = 3, COUNT = ROWS * COLUMNS };
+    static const int8_t codes[COUNT] = {-20, 0, 5, 1, 3, -1};
+    static const int8_t apart[COLUMNS] = {-1, 0, 1}, others[COLUMNS] = {1, 1, 1},
+                        delegated[COLUMNS] = {0, 0, 0};
+    static const int64_t strides[] = {2, 1};
+    for (int engine = 0; engine < TFLM; engine++)
+        for (int64_t rows = 1; rows <= ROWS; rows++) {
+            int8_t x[COUNT], y[COLUMNS];
+            memcpy(x, codes, sizeof x);
+            int64_t kernel[] = {rows, 1};
+            qdq_graph *g = qdq_graph_create("g", NULL);
+            qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, ROWS, COLUMNS, 1));
+            v = qdq_max_pool(g, dequantize(g, v, 2, 0),
+                             (qdq_pool_attrs){.kernel = {kernel, 2},
+                                              .strides = {strides, 2},
+                                              .data_format = QDQ_NXC});
+            v = qdq_clamp(g, v, (qdq_clamp_attrs){.min = QDQ_FLOAT(-1), .max = QDQ_FLOAT(1)});
+            qdq_output(g, "y", quantize(g, v, 2, 0));
+            run(g, engine, (network_tensor){"x", QDQ_INT8, x, COUNT},
+                (network_tensor){"y", QDQ_INT8, y, COLUMNS});
+            const int8_t *wanted = rows == 1 ? apart : engine == XNNPACK ? delegated : others;
+            assert_memory_equal(y, wanted, sizeof y);
+        }
 }
 
 //---- Convolutions -----------------------------------------------------------
@@ -267,7 +314,9 @@ int main(void) {
         cmocka_unit_test(floats_in_blocks_round_half_to_even),
         cmocka_unit_test(codes_in_blocks_round_half_up),
         cmocka_unit_test(sums_and_products),
+        cmocka_unit_test(squares),
         cmocka_unit_test(channels_of_a_mean_round_in_blocks),
+        cmocka_unit_test(bounds_of_pools),
         cmocka_unit_test(channels_of_convolutions),
         cmocka_unit_test(a_row_of_softmax),
         cmocka_unit_test(functions_of_codes),
