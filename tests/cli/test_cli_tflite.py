@@ -13,6 +13,23 @@ from tflite_case import SCALE, ZERO, Tflite, code, numbers, reals, x_tensor
 from tflite_file import Op, Tensor, i8, i32, model
 
 
+# ---- The target ----
+
+
+class Targets(Tflite):
+    def test_a_model_belongs_to_litert(self):
+        """Halves tell the engines apart; the codes are those of ai-edge-litert 2.3.0 and tflite-micro."""
+        tensors = [Tensor(name, "int8", [4], scale=scale, zero_point=0) for name, scale in (("x", 0.5), ("y", 1.0))]
+        tensors.insert(1, Tensor("zero", "int8", [1], [0], scale=0.5, zero_point=0))
+        content = model(tensors, [Op("ADD", ["x", "zero"], ["y"])], ["x"], ["y"])
+        x = harness.tensor("int8", [4], [1, -1, 3, -3])
+        for target, want in ((None, [1, 0, 2, -1]), ("litert@reference", [1, -1, 2, -2]), ("tflm", [1, -1, 2, -2]), ("core", [0, 0, 2, -2])):
+            with self.subTest(target=target):
+                self.assertEqual(self.run_model(content, target, x=x)["y"], want)
+        self.assertIn("m.tflite for litert: 0 errors", self.qdq("check", "m.tflite").out)
+        self.assertEqual(self.converted(content)["target"], "litert")
+
+
 # ---- Quantizing ----
 
 

@@ -34,13 +34,14 @@ def x_tensor(shape, name="x", dtype="int8"):
 
 
 class Tflite(Case):
-    def run_model(self, content, **inputs):
-        """Runs a model from a file and from bytes, and returns {output: numbers}."""
+    def run_model(self, content, target="core", **inputs):
+        """Runs a model by a target, its own for None, and returns {output: numbers}. The default shows the definition of an operator."""
         self.write("m.tflite", content)
         words = []
         for name, one in inputs.items():
             write_npy(self.folder / f"{name}.npy", one)
             words += ["-i", f"{name}={name}.npy"]
+        words += ["--target", target] if target else []
         self.qdq("run", "m.tflite", *words, "-o", "out.safetensors")
         found = read_safetensors(self.folder / "out.safetensors")
         self.shapes = {name: one.shape for name, one in found.items()}

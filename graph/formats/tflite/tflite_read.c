@@ -153,6 +153,7 @@ static qdq_status read_model(qdq_tflite_import *im) {
     qdq_flat_table subgraph = qdq_flat_table_at(flat, im->subgraphs, 0);
     if (im->err->status) return im->err->status;
     set_name(im, &subgraph);
+    qdq_graph_set_own_target(im->graph, "litert");
     QDQ_TRY(qdq_tflite_read_tensors(im, &subgraph));
     QDQ_TRY(add_inputs(im, &subgraph));
     QDQ_TRY(check_options(im));
