@@ -149,11 +149,12 @@ static int32_t hard_swish_of(const code_map *p, small_scale out, small_scale gat
     return within(p, (int64_t)qdq_shifted_away(product, -out.exponent) + p->y_zero);
 }
 
-// True if the operator has these scales.
-static bool hard_swish_fits(const code_map *p) {
+// True if the operator loads with these scales. Sets `defined` unless the shift of a gate leaves
+// int32.
+static bool hard_swish_loads(const code_map *p, bool *defined) {
     float step = p->x_scale * (1.0f / 128.0f);
-    // From 32 on the shift of a gate leaves int32.
-    return step / p->y_scale < 1.0f && small_scale_of(step / (3.0f / 32768.0f)).exponent < 32;
+    *defined = small_scale_of(step / (3.0f / 32768.0f)).exponent < 31;
+    return step / p->y_scale < 1.0f;
 }
 
 static void fill_hard_swish(const code_map *p, litert_table *t) {
@@ -246,9 +247,12 @@ static bool find_engine(const qdq_rewriter *r, qdq_match *m, const litert_unit *
     bool leaky = op == LEAKY_RELU && !leaky_is_delegated(&p, alpha_of(u->qdq.node));
     *engine = litert_engine_of(r->version);
     if (*engine == LITERT_XNNPACK && (op == HARD_SWISH || leaky)) *engine = LITERT_BUILTIN;
-    if (op == HARD_SWISH && !hard_swish_fits(&p))
+    bool defined;
+    if (op == HARD_SWISH && !hard_swish_loads(&p, &defined))
         return litert_fails(m, "litert/hard-swish-scale",
                             "has a scale of x that is 128 times the scale of y, or more");
+    if (op == HARD_SWISH && !defined)
+        return litert_refuses(m, "the scale of x is beyond the shifts that C defines");
     if (*engine == LITERT_TFLM && (op == LOGISTIC || op == TANH))
         return micro_sigmoid_fits(m, &p, op);
     if (op == LOGISTIC && *engine != LITERT_XNNPACK && p.y_scale != 1.0f / 256.0f)
