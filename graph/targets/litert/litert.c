@@ -11,10 +11,10 @@
 #define SOURCE "run of ai-edge-litert 2.3.0"
 
 // Rules of patterns.
-#define FAILS(at, rule, text, advice, which)                                                  \
-    {                                                                                         \
-        .id = "litert/" rule, .severity = QDQ_SEVERITY_ERROR, .status = QDQ_ERR_UNSUPPORTED,  \
-        .summary = (text), .hint = (advice), .source = SOURCE, .ops = (which), .versions = at \
+#define FAILS(at, rule, text, advice, which)                                                    \
+    {                                                                                           \
+        .id = "litert/" rule, .severity = QDQ_SEVERITY_ERROR, .status = QDQ_ERR_UNSUPPORTED,    \
+        .summary = (text), .hint = (advice), .source = SOURCE, .ops = (which), .versions = (at) \
     }
 
 // clang-format off
@@ -85,7 +85,7 @@ static const qdq_named_version versions[] = {
     {"reference", 1, LITERT_AT_REFERENCE},
 };
 
-#define COUNT(array) sizeof(array) / sizeof(array)[0]
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 const qdq_target qdq_target_litert = {
     .name = "litert",

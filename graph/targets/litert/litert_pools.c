@@ -260,7 +260,8 @@ static qdq_value fixed_mean(const qdq_rewriter *r, const litert_unit *u, litert_
     int bits = 0;
     while (mean->count >> (bits + 1)) bits++;
     if (bits > 62 - by.shift) bits = 62 - by.shift;
-    s.multiplier[0] = (double)(((int64_t)by.multiplier << bits) / mean->count);
+    int64_t share = (int64_t)by.multiplier * (INT64_C(1) << bits) / mean->count;
+    s.multiplier[0] = (double)share;
     s.shift[0] = by.shift + bits;
     litert_ends_in(r, &s, engine, u);
     return litert_requantize(r, litert_name(r, u), add_sum(r, u), &s);

@@ -146,7 +146,8 @@ static int32_t hard_swish_of(const code_map *p, small_scale out, small_scale gat
     if (gate.exponent < 0) g = qdq_shifted_away(g, -gate.exponent);
     g = (g + 32768) >> 1;
     int32_t product = g * product16(a, out.multiplier) / (1 << 15);
-    return within(p, (int64_t)qdq_shifted_away(product, -out.exponent) + p->y_zero);
+    int right = out.exponent < 0 ? -out.exponent : 0;  // no other scale loads
+    return within(p, (int64_t)qdq_shifted_away(product, right) + p->y_zero);
 }
 
 // True if the operator loads with these scales. Sets `defined` unless the shift of a gate leaves

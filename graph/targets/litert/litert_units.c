@@ -181,9 +181,9 @@ qdq_value litert_requantize(const qdq_rewriter *r, const char *name, qdq_value x
     if (s->count > 1) attrs.axis = QDQ_INT(s->axis);
     if (s->in_zero) attrs.in_zps = (qdq_numbers){&in_zero, 1, true};
     if (s->out_zero) attrs.out_zps = (qdq_numbers){&out_zero, 1, true};
-    if (s->dtype != QDQ_INT32 && (double)s->range.lo > info->least)
+    if (s->dtype != QDQ_INT32 && s->range.lo > (int64_t)info->least)
         attrs.quant_min = QDQ_INT(s->range.lo);
-    if (s->dtype != QDQ_INT32 && (double)s->range.hi < info->greatest)
+    if (s->dtype != QDQ_INT32 && s->range.hi < (int64_t)info->greatest)
         attrs.quant_max = QDQ_INT(s->range.hi);
     return qdq_requantize(r->to, x, attrs);
 }
