@@ -12,15 +12,21 @@
 
 //---- Engines ----------------------------------------------------------------
 
+// True for a version of target tflm. The name keeps this file apart from the targets' own, which
+// refers to it.
+static bool is_tflm(const qdq_target_version *version) {
+    return strcmp(version->target->name, "tflm") == 0;
+}
+
 litert_engine litert_engine_of(const qdq_target_version *version) {
-    if (version->target == &qdq_target_tflm) return LITERT_TFLM;
+    if (is_tflm(version)) return LITERT_TFLM;
     if (version->variant == LITERT_AT_REFERENCE) return LITERT_REFERENCE;
     bool delegates = version->variant <= LITERT_XNNPACK_ARM;
     return delegates ? LITERT_XNNPACK : LITERT_BUILTIN;
 }
 
 bool litert_is_arm(const qdq_target_version *version) {
-    return version->target == &qdq_target_litert &&
+    return !is_tflm(version) &&
            (version->variant == LITERT_XNNPACK_ARM || version->variant == LITERT_BUILTIN_ARM);
 }
 
