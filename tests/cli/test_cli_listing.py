@@ -84,7 +84,7 @@ class Check(Case):
         content["nodes"] += chain(70, "stage499/d")
         content["outputs"] = [{"name": "y", "value": "move69"}]
         self.assertIn("70 more nodes are ok everywhere", self.all_targets(content))
-        lines = self.all_targets(graph(chain(2), outputs={"y": "move1"}), code=0)
+        lines = self.all_targets(graph(chain(2), inputs=[value("x", shape=[4, 8])], outputs={"y": "move1"}), code=0)
         self.assertEqual(lines, ["2 nodes are ok everywhere",
                                  "g.json for all targets: 0 errors, 0 warnings; --all lists each"])
 
