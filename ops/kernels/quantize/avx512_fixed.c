@@ -15,7 +15,7 @@
 #include "ops/kernels/kernel.h"
 #include "ops/kernels/quantize/avx512_codes.inc.h"
 
-enum { NEAR_SUM = 4, VECTORS = GROUP / REALS };
+enum { NEAR_SUM = QDQ_FIXED_NEAR_SUM, VECTORS = GROUP / REALS };
 
 // The parameters of 16 elements.
 typedef struct lanes {
@@ -51,6 +51,10 @@ static inline lanes lanes_at(qdq_fixed_rounding rounding, const qdq_view *views,
     l.twice = _mm512_maskz_mov_ps(twice, power(_mm512_sub_epi32(_mm512_set1_epi32(46), l.shift)));
     if (rounding == QDQ_FIXED_UP) l.start = _mm512_add_ps(l.start, l.twice);
     return l;
+}
+
+static inline lanes lanes_of(qdq_fixed_rounding rounding, const qdq_view *views) {
+    return lanes_at(rounding, views, 0, 1);
 }
 
 static inline __m512i sum_of(qdq_fixed_rounding rounding, const lanes *l, __m512i x) {
@@ -127,44 +131,8 @@ group_at(qdq_fixed_rounding rounding, const factors *f, bool is_signed, const qd
     _mm512_mask_storeu_epi8(y + at, mask, bytes);
 }
 
-static inline __attribute__((always_inline)) void
-all_groups(qdq_fixed_rounding rounding, const qdq_quant_params *p, const qdq_view *views,
-           const int32_t *x, uint8_t *y, size_t n) {
-    factors f = factors_of(p, 1.0f, 1.0f, 0);
-    bool is_signed = p->y_dtype == QDQ_INT8;
-    lanes one = lanes_at(rounding, views, 0, 1);
-    size_t at = 0;
-    if (!(views[0].step | views[2].step | views[3].step)) {
-        for (; at + GROUP <= n; at += GROUP)
-            group_at(rounding, &f, is_signed, views, &one, x, y, at, n, true);
-        if (at < n) group_at(rounding, &f, is_signed, views, &one, x, y, at, n, false);
-        return;
-    }
-    for (; at + GROUP <= n; at += GROUP)
-        group_at(rounding, &f, is_signed, views, NULL, x, y, at, n, true);
-    if (at < n) group_at(rounding, &f, is_signed, views, NULL, x, y, at, n, false);
-}
+static inline factors codes_of(const qdq_quant_params *p) { return factors_of(p, 1.0f, 1.0f, 0); }
 
-// Calls that qdq_fixed_is_plain excludes go to the portable kernel.
-static void fixed_tile(const void *params, const qdq_view *views, const void *x, void *y,
-                       size_t n) {
-    const qdq_quant_params *p = params;
-    qdq_fixed_rounding rounding = qdq_fixed_is_plain(p, views, n) ? p->rounding : QDQ_FIXED_FLOAT64;
-    switch (rounding) {
-    case QDQ_FIXED_SINGLE: all_groups(QDQ_FIXED_SINGLE, p, views, x, y, n); break;
-    case QDQ_FIXED_DOUBLE: all_groups(QDQ_FIXED_DOUBLE, p, views, x, y, n); break;
-    case QDQ_FIXED_UP: all_groups(QDQ_FIXED_UP, p, views, x, y, n); break;
-    case QDQ_FIXED_FLOAT32: all_groups(QDQ_FIXED_FLOAT32, p, views, x, y, n); break;
-    case QDQ_FIXED_FLOAT64: qdq_fixed_tile_portable(params, views, x, y, n); break;
-    }
-}
+#include "ops/kernels/quantize/fixed_tiles.inc.h"
 
-void qdq_fixed_int32_int8_avx512(const void *params, const qdq_view *views, const void *x, void *y,
-                                 size_t n) {
-    fixed_tile(params, views, x, y, n);
-}
-
-void qdq_fixed_int32_uint8_avx512(const void *params, const qdq_view *views, const void *x, void *y,
-                                  size_t n) {
-    fixed_tile(params, views, x, y, n);
-}
+FIXED_TILES(avx512)

@@ -157,6 +157,8 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     X(quantize_float32_uint8_hot_avx2,  QUANTIZE, float32,  uint8, &numerics_core) \
     X(quantize_bfloat16_int8_hot_avx2,  QUANTIZE, bfloat16, int8,  &numerics_core) \
     X(quantize_bfloat16_uint8_hot_avx2, QUANTIZE, bfloat16, uint8, &numerics_core) \
+    X(fixed_int32_int8_avx2,            FIXED,    int32,    int8,  NULL)           \
+    X(fixed_int32_uint8_avx2,           FIXED,    int32,    uint8, NULL)           \
     X(lookup_bytes_avx2,                LOOKUP,   any,      any,   NULL)
 
 #define QDQ_AVX512_LIST(X) \

@@ -46,6 +46,9 @@ typedef struct qdq_quant_params {
 // QDQ_NEAR_TIE: ops/kernels/quantize/avx512_codes.inc.h says why.
 enum { QDQ_NEAR_TIE = 3 };
 
+// The same of kernels that requantize by multiplier and shift: ops/kernels/quantize/avx512_fixed.c.
+enum { QDQ_FIXED_NEAR_SUM = 4 };
+
 // True if no number that matters to them overflows or is denormal, and z is a byte of y.
 static inline bool qdq_may_multiply(const qdq_quant_params *p, float s, int32_t z) {
     return s > 0x1p-60f && s < 0x1p60f && z >= p->range.least && z <= p->range.greatest;
