@@ -19,7 +19,7 @@ enum { NEAR_SUM = QDQ_FIXED_NEAR_SUM, VECTORS = GROUP / REALS };
 
 // The parameters of 16 elements.
 typedef struct lanes {
-    __m512 unit, start, twice;     // of the sum: m / 2^s, z + 1/2, and o, in parts of 2^-16
+    __m512 unit, start, down;      // of the sum: m / 2^s, and its constant for x >= 0 and x < 0
     __m512i multiplier, shift, z;  // unit is the scale itself if rounding is float32
 } lanes;
 
@@ -44,12 +44,13 @@ static inline lanes lanes_at(qdq_fixed_rounding rounding, const qdq_view *views,
         return l;
     }
     __m512i half = _mm512_set1_epi32((1 << 15) + NEAR_SUM);
+    __mmask16 twice = _mm512_cmpgt_epi32_mask(l.shift, _mm512_set1_epi32(31));
+    __m512 o = _mm512_maskz_mov_ps(twice, power(_mm512_sub_epi32(_mm512_set1_epi32(46), l.shift)));
     l.unit = _mm512_mul_ps(_mm512_cvtepi32_ps(l.multiplier),
                            power(_mm512_sub_epi32(_mm512_set1_epi32(16), l.shift)));
     l.start = _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_slli_epi32(l.z, 16), half));
-    __mmask16 twice = _mm512_cmpgt_epi32_mask(l.shift, _mm512_set1_epi32(31));
-    l.twice = _mm512_maskz_mov_ps(twice, power(_mm512_sub_epi32(_mm512_set1_epi32(46), l.shift)));
-    if (rounding == QDQ_FIXED_UP) l.start = _mm512_add_ps(l.start, l.twice);
+    l.down = _mm512_sub_ps(l.start, o);
+    if (rounding != QDQ_FIXED_SINGLE) l.start = _mm512_add_ps(l.start, o);
     return l;
 }
 
@@ -58,18 +59,10 @@ static inline lanes lanes_of(qdq_fixed_rounding rounding, const qdq_view *views)
 }
 
 static inline __m512i sum_of(qdq_fixed_rounding rounding, const lanes *l, __m512i x) {
-    __m512 v = _mm512_cvtepi32_ps(x), start = l->start;
-    if (rounding == QDQ_FIXED_FLOAT32) {
-        __m512 far = all(0x1p14f), y = _mm512_mul_ps(v, l->unit);
-        y = _mm512_min_ps(_mm512_max_ps(y, all(-0x1p14f)), far);
-        return _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(y), l->z), 16);
-    }
-    if (rounding == QDQ_FIXED_DOUBLE) {  // o with the sign of x
-        const __m512i sign = _mm512_set1_epi32(INT32_MIN);
-        __m512i o = _mm512_ternarylogic_epi32(x, sign, _mm512_castps_si512(l->twice), 0xEA);
-        start = _mm512_add_ps(start, _mm512_castsi512_ps(o));
-    }
-    return _mm512_cvtps_epi32(_mm512_fmadd_ps(v, l->unit, start));
+    __m512 start = l->start;
+    if (rounding == QDQ_FIXED_DOUBLE)
+        start = _mm512_mask_blend_ps(_mm512_movepi32_mask(x), start, l->down);
+    return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(x), l->unit, start));
 }
 
 // Rounds the products of eight elements, at most 2^14 in size; m and s are in the lower halves.
@@ -109,24 +102,50 @@ static inline __attribute__((always_inline)) void words_of(qdq_fixed_rounding ro
                                                            __m512i words[2]) {
     __m512i sums[VECTORS];
     for (size_t i = 0; i < VECTORS; i++) sums[i] = sum_of(rounding, &l[i * step], x[i]);
-    if (rounding != QDQ_FIXED_FLOAT32 && __builtin_expect(any_near_sum(sums), 0))
+    if (__builtin_expect(any_near_sum(sums), 0))
         for (size_t i = 0; i < VECTORS; i++) sums[i] = exact_sum(rounding, &l[i * step], x[i]);
     upper_halves(sums, words);
 }
+
+// As words_of if rounding is float32, in the order of order_of_packs. The conversion turns numbers
+// below int32, and also numbers above, into the least of int32.
+static inline __attribute__((always_inline)) void
+words_of_products(const lanes l[VECTORS], size_t step, const __m512i x[VECTORS], __m512i words[2]) {
+    __m512i n[VECTORS];
+    for (size_t i = 0; i < VECTORS; i++) {
+        __m512 y = _mm512_mul_ps(_mm512_cvtepi32_ps(x[i]), l[i * step].unit);
+        n[i] = _mm512_cvtps_epi32(_mm512_min_ps(y, all(0x1p30f)));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        __m512i z = _mm512_packs_epi32(l[2 * i * step].z, l[(2 * i + 1) * step].z);
+        words[i] = _mm512_adds_epi16(_mm512_packs_epi32(n[2 * i], n[2 * i + 1]), z);
+    }
+}
+
+// The places of consecutive elements among bytes packed twice.
+#define FOUR(i) (i), (i) + 1, (i) + 2, (i) + 3
+#define PACKED(i) FOUR(i), FOUR((i) + 16), FOUR((i) + 32), FOUR((i) + 48)
+static const uint8_t order_of_packs[GROUP] = {PACKED(0), PACKED(4), PACKED(8), PACKED(12)};
 
 // Computes elements from number `at` on, at most a group; with `whole_group` all of it.
 static inline __attribute__((always_inline)) void
 group_at(qdq_fixed_rounding rounding, const factors *f, bool is_signed, const qdq_view *views,
          const lanes *alike, const int32_t *x, uint8_t *y, size_t at, size_t n, bool whole_group) {
     __mmask64 mask = whole_group ? ~UINT64_C(0) : (UINT64_C(1) << (n - at)) - 1;
-    __m512i order = _mm512_loadu_si512(order_of_words), v[VECTORS], words[2];
+    __m512i v[VECTORS], words[2];
     lanes l[VECTORS];
     for (size_t i = 0; i < VECTORS; i++) {
         __mmask16 own = (__mmask16)(mask >> i * REALS);
         v[i] = _mm512_maskz_loadu_epi32(own, x + at + i * REALS);
         if (!alike) l[i] = lanes_at(rounding, views, at + i * REALS, own);
     }
-    words_of(rounding, alike ? alike : l, alike ? 0 : 1, v, words);
+    const lanes *parameters = alike ? alike : l;
+    const uint8_t *places = order_of_words;
+    if (rounding == QDQ_FIXED_FLOAT32)
+        words_of_products(parameters, alike ? 0 : 1, v, words), places = order_of_packs;
+    else
+        words_of(rounding, parameters, alike ? 0 : 1, v, words);
+    __m512i order = _mm512_loadu_si512(places);
     __m512i bytes = is_signed ? to_int8(f, words, order) : to_uint8(f, words, order);
     _mm512_mask_storeu_epi8(y + at, mask, bytes);
 }
