@@ -3,4 +3,5 @@
 #include "ops/kernels/isa/isa.h"
 
 #include "ops/kernels/quantize/general.inc.h"
+#include "ops/kernels/quantize/general_fixed.inc.h"
 #include "ops/kernels/quantize/quantize.inc.h"

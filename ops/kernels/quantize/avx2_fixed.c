@@ -152,6 +152,8 @@ group_at(qdq_fixed_rounding rounding, const factors *f, bool is_signed, const qd
 
 static inline factors codes_of(const qdq_quant_params *p) { return factors_of(p, 1.0f, 0); }
 
+static qdq_tile_fn *const leave = qdq_fixed_tile_general_avx2;
+
 #include "ops/kernels/quantize/fixed_tiles.inc.h"
 
 FIXED_TILES(avx2)

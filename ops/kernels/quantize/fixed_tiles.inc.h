@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile functions of Requantize by multiplier and shift, int32 to bytes, over groups of elements.
 // The file that includes this one defines GROUP, `lanes` (the parameters of a vector), `lanes_of`
-// (one for all elements), `factors`, `codes_of` and `group_at`.
+// (one for all elements), `factors`, `codes_of`, `group_at` and `leave` (the kernel of all calls).
 
 static inline __attribute__((always_inline)) void
 all_groups(qdq_fixed_rounding rounding, const qdq_quant_params *p, const qdq_view *views,
@@ -21,7 +21,7 @@ all_groups(qdq_fixed_rounding rounding, const qdq_quant_params *p, const qdq_vie
     if (at < n) group_at(rounding, &f, is_signed, views, NULL, x, y, at, n, false);
 }
 
-// Calls that qdq_fixed_is_plain excludes go to the portable kernel.
+// Calls that qdq_fixed_is_plain excludes go to the general kernel.
 static void fixed_tile(const void *params, const qdq_view *views, const void *x, void *y,
                        size_t n) {
     const qdq_quant_params *p = params;
@@ -31,7 +31,7 @@ static void fixed_tile(const void *params, const qdq_view *views, const void *x,
     case QDQ_FIXED_DOUBLE: all_groups(QDQ_FIXED_DOUBLE, p, views, x, y, n); break;
     case QDQ_FIXED_UP: all_groups(QDQ_FIXED_UP, p, views, x, y, n); break;
     case QDQ_FIXED_FLOAT32: all_groups(QDQ_FIXED_FLOAT32, p, views, x, y, n); break;
-    case QDQ_FIXED_FLOAT64: qdq_fixed_tile_portable(params, views, x, y, n); break;
+    case QDQ_FIXED_FLOAT64: leave(params, views, x, y, n); break;
     }
 }
 

@@ -143,10 +143,11 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     X(bfloat16, int16_t, 16)
 
 // X(name, family): kernels for numerics without a row above. They take every dtype.
-#define QDQ_GENERAL_LIST(X)              \
+#define QDQ_GENERAL_LIST(X)                \
     X(quantize_tile_general,   QUANTIZE)   \
     X(dequantize_tile_general, DEQUANTIZE) \
-    X(requantize_tile_general, REQUANTIZE)
+    X(requantize_tile_general, REQUANTIZE) \
+    X(fixed_tile_general,      FIXED)
 
 //---- Intrinsics -------------------------------------------------------------
 

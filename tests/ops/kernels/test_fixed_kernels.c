@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every vector kernel of Requantize by multiplier and shift gives the bits of the portable one, for
 // each rounding: every shift, multipliers at their ends, x at the ends of int32 and next to every
-// tie of a byte, each with one parameter or lists of them, at every length and alignment.
+// tie of a byte, each with one parameter or lists of them, at every length and alignment; kernels
+// for all dtypes with each of them.
 #include "ops/kernels/kernel.h"
 #include "runtime/base/cpu.h"
+#include "runtime/numerics/dtype.h"
 #include "tests/unit.h"
 
 enum { MOST = 1024, GUARD = 64, ROUNDS = 30000 };
 
 typedef struct work {
     uint32_t params[4][MOST];
-    int32_t x[MOST + 16];
-    unsigned char y[2][MOST + 2 * GUARD];
+    int64_t x[MOST + 16];
+    _Alignas(8) unsigned char encoded[8 * (MOST + 16)], y[2][4 * MOST + 2 * GUARD];
 } work;
 
 static uint64_t pick(uint64_t *seed, uint64_t count) { return (unit_random(seed) >> 17) % count; }
@@ -38,7 +40,7 @@ static void pick_factor(qdq_fixed_rounding rounding, int *near, uint64_t *seed, 
 }
 
 // x near a tie of its factor, or any.
-static int32_t pick_x(double scale, uint64_t *seed) {
+static int32_t pick_int32(double scale, uint64_t *seed) {
     static const int32_t ends[] = {INT32_MIN, INT32_MIN + 1, INT32_MAX, -1, 0,
                                    1,         1 << 24,       -(1 << 30)};
     uint64_t how = pick(seed, 16);
@@ -47,6 +49,17 @@ static int32_t pick_x(double scale, uint64_t *seed) {
     double tie = ((double)pick(seed, 520) - 260 + 0.5) / scale;
     double x = rint(tie) + (double)pick(seed, 7) - 3;
     return x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : (int32_t)x;
+}
+
+// The same in the range of a dtype.
+static int64_t pick_x(qdq_dtype dtype, double scale, uint64_t *seed) {
+    static const qdq_numerics core = {0};
+    int64_t x = pick_int32(scale, seed);
+    if (dtype == QDQ_INT64 && pick(seed, 8) == 0)
+        return (int64_t)unit_random(seed) >> pick(seed, 64);
+    if (dtype == QDQ_INT32 || dtype == QDQ_INT64) return x;
+    qdq_range range = qdq_range_of(dtype, NULL, NULL, &core);
+    return qdq_clamp_one(x, range.least, range.greatest);
 }
 
 static double scale_of(qdq_fixed_rounding rounding, uint32_t first, uint32_t second) {
@@ -75,33 +88,48 @@ static void make(work *w, const qdq_quant_params *p, qdq_view *views, uint64_t *
     for (size_t i = 0; i < MOST + 16; i++) {
         size_t at = i < MOST ? i : 0;
         uint32_t first = w->params[0][views[0].step ? at : 0];
-        w->x[i] = pick_x(scale_of(p->rounding, first, w->params[2][views[2].step ? at : 0]), seed);
+        w->x[i] = pick_x(p->x_dtype,
+                         scale_of(p->rounding, first, w->params[2][views[2].step ? at : 0]), seed);
     }
+    qdq_encode_wide(p->x_dtype, w->x, w->encoded, MOST + 16);
+}
+
+static qdq_dtype pick_dtype(qdq_dtype of_kernel, size_t count, uint64_t *seed) {
+    static const qdq_dtype dtypes[] = {QDQ_INT8,   QDQ_UINT8, QDQ_INT16,
+                                       QDQ_UINT16, QDQ_INT32, QDQ_INT64};
+    return of_kernel ? of_kernel : dtypes[pick(seed, count)];
 }
 
 static void check(const qdq_kernel *k, work *w, uint64_t *seed) {
     static const size_t lengths[] = {1, 7, 16, 31, 33, 63, 64, 65, 128, 200, 257, MOST};
     int64_t least = -100, most = 77;
     const qdq_numerics core = {0};
-    qdq_quant_params p = {.x_dtype = QDQ_INT32, .y_dtype = k->y_dtype, .fixed = true};
+    qdq_quant_params p = {.x_dtype = pick_dtype(k->x_dtype, 6, seed),
+                          .y_dtype = pick_dtype(k->y_dtype, 5, seed),
+                          .fixed = true};
+    size_t x_size = qdq_dtype_size(p.x_dtype), y_size = qdq_dtype_size(p.y_dtype);
     p.rounding = (qdq_fixed_rounding)pick(seed, 5);
     uint64_t bounds = pick(seed, 5);
     p.range =
-        qdq_range_of(k->y_dtype, bounds == 1 ? &least : NULL, bounds == 2 ? &most : NULL, &core);
+        qdq_range_of(p.y_dtype, bounds == 1 ? &least : NULL, bounds == 2 ? &most : NULL, &core);
     qdq_view views[4];
     make(w, &p, views, seed);
     size_t n = lengths[pick(seed, UNIT_COUNT(lengths))], x_at = pick(seed, 5), y_at = pick(seed, 9);
     memset(w->y, 0xA5, sizeof w->y);
-    qdq_fixed_tile_portable(&p, views, w->x + x_at, w->y[0] + GUARD + y_at, n);
-    k->fn(&p, views, w->x + x_at, w->y[1] + GUARD + y_at, n);
+    const unsigned char *x = w->encoded + x_at * x_size;
+    qdq_fixed_tile_portable(&p, views, x, w->y[0] + GUARD + y_at * y_size, n);
+    k->fn(&p, views, x, w->y[1] + GUARD + y_at * y_size, n);
     for (size_t i = 0; i < sizeof w->y[0]; i++) {
         if (w->y[0][i] == w->y[1][i]) continue;
-        size_t e = i - GUARD - y_at;
+        size_t e = (i - GUARD) / y_size - y_at;
         if (e >= n) fail_msg("%s writes beside its %zu elements", k->name, n);
-        fail_msg("%s, rounding %d, n %zu, element %zu, x %d, m %#x, s %d, z %d: got %d, want %d",
-                 k->name, (int)p.rounding, n, e, (int)w->x[x_at + e],
-                 w->params[0][views[0].step * e], (int)w->params[2][views[2].step * e],
-                 (int)w->params[3][views[3].step * e], w->y[1][i], w->y[0][i]);
+        fail_msg(
+            "%s, rounding %d, %s to %s, n %zu, element %zu, x %lld, m %#x, s %d, z %d: got byte "
+            "%d, want %d",
+            k->name, (int)p.rounding, qdq_dtype_name(p.x_dtype), qdq_dtype_name(p.y_dtype), n, e,
+            (long long)w->x[x_at + e], w->params[0][views[0].step * e],
+            (int)w->params[2][views[2].step * e], (int)w->params[3][views[3].step * e], w->y[1][i],
+            w->y[0][i]);
     }
 }
 
