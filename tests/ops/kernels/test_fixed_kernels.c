@@ -8,7 +8,7 @@
 #include "runtime/numerics/dtype.h"
 #include "tests/unit.h"
 
-enum { MOST = 1024, GUARD = 64, ROUNDS = 30000 };
+enum { MOST = 1024, GUARD = 64, ROUNDS = 20000 };
 
 typedef struct work {
     uint32_t params[4][MOST];
