@@ -19,6 +19,8 @@
 
 // clang-format off
 static const qdq_rule litert_rules[] = {
+    QDQ_FIDELITY_ROW("litert"),
+    QDQ_APPROXIMATE_ROW("litert"),
     QDQ_BITS_UNKNOWN_ROW("litert"),
     FAILS(NULL, "hard-swish-scale", "HARD_SWISH has a scale of x of less than 128 times the scale of y", "quantize y with a larger scale",
           "HardSwish"),
@@ -30,6 +32,8 @@ static const qdq_rule litert_rules[] = {
     QDQ_UNKNOWN_OPS_ROW("litert", QDQ_LITERT_OPS, "LiteRT's operators"),
 };
 static const qdq_rule tflm_rules[] = {
+    QDQ_FIDELITY_ROW("tflm"),
+    QDQ_APPROXIMATE_ROW("tflm"),
     QDQ_BITS_UNKNOWN_ROW("tflm"),
     QDQ_UNKNOWN_OPS_ROW("tflm", QDQ_LITERT_OPS, "TFLM's operators"),
 };
