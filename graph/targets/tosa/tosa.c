@@ -99,7 +99,40 @@ static void rescale_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     qdq_text(ctx->findings, "%d, the last dim of x", last));
 }
 
+//---- Evidence ---------------------------------------------------------------
+
+// True if all operands are of these dtypes.
+static bool takes(const qdq_op_context *ctx, qdq_dtype_set set) {
+    for (size_t i = 0; i < ctx->input_count; i++)
+        if (ctx->inputs[i].given && !(set >> ctx->inputs[i].type.dtype & 1)) return false;
+    return true;
+}
+
+static bool takes_int8(const qdq_op_context *ctx) { return takes(ctx, QDQ_SET(INT8)); }
+static bool takes_int32(const qdq_op_context *ctx) { return takes(ctx, QDQ_SET(INT32)); }
+static bool takes_bool(const qdq_op_context *ctx) { return takes(ctx, QDQ_SET(BOOL)); }
+
+static bool takes_integers(const qdq_op_context *ctx) {
+    return takes(ctx, QDQ_SET(INT8) | QDQ_SET(INT16) | QDQ_SET(INT32));
+}
+
+static bool moves_integers(const qdq_op_context *ctx) {
+    return takes(ctx, QDQ_SET(INT8) | QDQ_SET(INT16) | QDQ_SET(INT32) | QDQ_SET(BOOL));
+}
+
+// True for the pairs of dtypes that CAST has.
+static bool is_cast(const qdq_op_context *ctx) {
+    const qdq_dtype_set results = QDQ_SET(BOOL) | QDQ_SET(INT8) | QDQ_SET(INT16) | QDQ_SET(INT32) |
+                                  QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16);
+    return takes(ctx, QDQ_SET(INT8) | QDQ_SET(INT32)) && (results >> ctx->outputs[0].dtype & 1);
+}
+
 //---- The target -------------------------------------------------------------
+
+#define MODEL "tosa_reference_model of tosa-tools 2026.8.0"
+#define DATE "2026-11-30"
+#define RUN_IF(covers, ops, what, condition, data) \
+    QDQ_RUN_IF(covers, "", ops, what, condition, MODEL, data, DATE)
 
 #define ERROR_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(ERROR, "tosa", id, summary, hint, SPEC source, ops, check, 0, 0)
@@ -118,12 +151,26 @@ static const qdq_rule rules[] = {
     RESCALE_ROW("axis", "channels of RESCALE lie in the last dim", "transpose x first", rescale_axis),
     RESCALE_ROW("range", "RESCALE clamps to the full range of its dtype", "clamp after it", qdq_check_whole_range),
     QDQ_FIDELITY_ROW("tosa"),
+    QDQ_APPROXIMATE_ROW("tosa"),
     QDQ_BITS_UNKNOWN_ROW("tosa"),
     QDQ_UNKNOWN_OPS_ROW("tosa", QDQ_TOSA_OPS, SPEC "list of operators"),
 };
 
 static const qdq_evidence_row evidence[] = {
-    QDQ_RUN("", "Requantize", "RESCALE", "tosa_reference_model of tosa-tools 2026.8.0", "378 tests of tosa_verif_build_tests: 1,604,250 elements", "2026-11-30"),
+    QDQ_RUN("", "Requantize", "RESCALE", MODEL, "378 tests of tosa_verif_build_tests: 1,604,250 elements", DATE),
+    RUN_IF(takes_int8, "ConvInteger", "CONV2D, DEPTHWISE_CONV2D", "int8", "275 tests, with a bias: 1,015,142 elements"),
+    RUN_IF(takes_int8, "MatMulInteger", "MATMUL", "int8", "16 tests: 86,362 elements"),
+    RUN_IF(takes_int8, "MaxPool", "MAX_POOL2D", "int8", "144 tests: 266,526 elements"),
+    RUN_IF(takes_int8, "Table", "TABLE", "int8", "28 tests: 308,432 elements"),
+    RUN_IF(takes_int8, "ArgMax ReduceMax ReduceMin", "ARGMAX, REDUCE_MAX, REDUCE_MIN", "int8", "24 tests: 1,309 elements"),
+    RUN_IF(takes_int32, "Add Subtract Multiply Minimum Maximum Abs Neg", "ADD, SUB, MUL, MINIMUM, MAXIMUM, ABS, NEGATE", "int32",
+           "179 tests without a shift: 283,695 elements"),
+    RUN_IF(takes_int32, "Equal Greater GreaterEqual", "comparisons", "int32", "72 tests: 97,454 elements"),
+    RUN_IF(takes_integers, "BitwiseAnd BitwiseOr BitwiseXor BitwiseNot", "bits", "int8, int16 and int32", "36 tests: 13,728 elements"),
+    RUN_IF(takes_bool, "And Or Xor Not", "logic", "", "16 tests: 3,518 elements"),
+    RUN_IF(is_cast, "Cast", "CAST", "int8 and int32 to bool, to at most 32 bits and to floats", "48 tests: 2,184 elements"),
+    RUN_IF(moves_integers, "Concat StaticTranspose StaticReshape Pad Slice Tile Select", "moves", "bool, int8, int16 and int32",
+           "476 tests: 279,801 elements"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", SPEC "elements are not computed"),
     QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", SPEC "elements are not rounded"),
     {{0}, NULL},
