@@ -69,6 +69,7 @@ const qdq_pattern litert_patterns[] = {
     ROW("operators", "MAX_POOL_2D", "MaxPool", max_pool, NULL),
     ROW("operators", "AVERAGE_POOL_2D", "AvgPool", average_pool, FIXED),
     ROW("operators", "SOFTMAX", "SoftMax", softmax, TABLE),
+    ROW("operators", "RESIZE_BILINEAR", "Interpolate", resize, FIXED),
     ROW("operators", "MEAN", "ReduceMean", mean, FIXED),
     ROW("operators", "codes", "StaticReshape", moved, NULL),
     ROW("operators", "codes", "StaticTranspose", moved, NULL),

@@ -33,6 +33,14 @@ static bool is_table(const qdq_op_context *ctx) {
     return ctx->outputs[0].dtype == QDQ_FLOAT32 || qdq_is_whole(ctx);
 }
 
+// True for an op on float64, and a conversion to it or from it. No operator on codes or floats has
+// float64: these are parts of one.
+static bool is_wide(const qdq_op_context *ctx) {
+    qdq_dtype x = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
+    if (!qdq_op_context_is(ctx, "Cast")) return x == QDQ_FLOAT64 && y == QDQ_FLOAT64;
+    return x == QDQ_FLOAT64 || y == QDQ_FLOAT64;
+}
+
 //---- Rows -------------------------------------------------------------------
 
 #define INTEGER_OPS                                                                            \
@@ -55,6 +63,8 @@ static bool is_table(const qdq_op_context *ctx) {
 const qdq_evidence_row litert_evidence[] = {
     QDQ_RUN_IF(is_fixed, X86, INTEGER_OPS, "operators on codes", "integers", ON_X86, X86_DATA, DATE),
     QDQ_RUN_IF(is_fixed, ARM, INTEGER_OPS, "operators on codes", "integers", ON_ARM, ARM_DATA, ARM_DATE),
+    QDQ_RUN_IF(is_wide, X86, "Cast Multiply Add", "RESIZE_BILINEAR of uint8", "float64, rounded to float32", ON_X86, X86_DATA, DATE),
+    QDQ_RUN_IF(is_wide, ARM, "Cast Multiply Add", "RESIZE_BILINEAR of uint8", "float64, rounded to float32", ON_ARM, ARM_DATA, ARM_DATE),
     QDQ_RUN(X86, "QLinearSoftmax", "SOFTMAX", ON_X86, X86_DATA, DATE),
     QDQ_RUN(ARM, "QLinearSoftmax", "SOFTMAX", ON_ARM, ARM_DATA, ARM_DATE),
     QDQ_RUN_IF(is_table, X86, "Table", "functions of codes", "", ON_X86, X86_DATA, DATE),
