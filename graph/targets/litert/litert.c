@@ -55,6 +55,9 @@ static const qdq_rule tflm_rules[] = {
 const qdq_pattern litert_patterns[] = {
     ROW("operators", "CONV_2D", "Convolution", conv, FIXED),
     ROW("operators", "FULLY_CONNECTED", "MatMul", fully_connected, FIXED),
+    ROW("operators", "ADD", "Add", add_int16, FIXED),
+    ROW("operators", "SUB", "Subtract", add_int16, FIXED),
+    ROW("operators", "MUL", "Multiply", multiply_int16, FIXED),
     ROW("operators", "ADD", "Add", add, FIXED),
     ROW("operators", "SUB", "Subtract", add, FIXED),
     ROW("operators", "MUL", "Multiply", multiply, FIXED),

@@ -160,6 +160,8 @@ LITERT_PATTERN(quantize);         // litert_quantize.c
 LITERT_PATTERN(dequantize);       // litert_quantize.c
 LITERT_PATTERN(add);              // litert_elements.c
 LITERT_PATTERN(multiply);         // litert_elements.c
+LITERT_PATTERN(add_int16);        // litert_int16.c
+LITERT_PATTERN(multiply_int16);   // litert_int16.c
 LITERT_PATTERN(relu);             // litert_elements.c
 LITERT_PATTERN(moved);            // litert_elements.c
 LITERT_PATTERN(function);         // litert_tables.c
