@@ -155,6 +155,7 @@ qdq_value litert_centered(const qdq_rewriter *r, const char *name, const char *p
 
 LITERT_PATTERN(conv);             // litert_products.c
 LITERT_PATTERN(fully_connected);  // litert_products.c
+LITERT_PATTERN(dynamic);          // litert_dynamic.c
 LITERT_PATTERN(requantize);       // litert_quantize.c
 LITERT_PATTERN(quantize);         // litert_quantize.c
 LITERT_PATTERN(dequantize);       // litert_quantize.c

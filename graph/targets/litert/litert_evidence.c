@@ -36,9 +36,7 @@ static bool is_table(const qdq_op_context *ctx) {
 // True for an op on float64, and a conversion to it or from it. No operator on codes or floats has
 // float64: these are parts of one.
 static bool is_wide(const qdq_op_context *ctx) {
-    qdq_dtype x = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
-    if (!qdq_op_context_is(ctx, "Cast")) return x == QDQ_FLOAT64 && y == QDQ_FLOAT64;
-    return x == QDQ_FLOAT64 || y == QDQ_FLOAT64;
+    return ctx->inputs[0].type.dtype == QDQ_FLOAT64 || ctx->outputs[0].dtype == QDQ_FLOAT64;
 }
 
 //---- Rows -------------------------------------------------------------------
@@ -46,6 +44,8 @@ static bool is_wide(const qdq_op_context *ctx) {
 #define INTEGER_OPS                                                                            \
     "Requantize MatMulInteger ConvInteger Add Subtract Multiply Divide Greater Select Concat " \
     "Cast MaxPool Gather Pad Tile Expand"
+#define WIDE_OPS "Cast Add Subtract Multiply Divide Maximum Minimum Equal Less Greater Select"
+#define BOUNDS "ReduceMax ReduceMin"
 #define MOVES "StaticReshape StaticTranspose Slice Concat"
 #define X86 "xnnpack-x86 builtin-x86 reference"
 #define ARM "xnnpack-arm64 builtin-arm64"
@@ -63,8 +63,8 @@ static bool is_wide(const qdq_op_context *ctx) {
 const qdq_evidence_row litert_evidence[] = {
     QDQ_RUN_IF(is_fixed, X86, INTEGER_OPS, "operators on codes", "integers", ON_X86, X86_DATA, DATE),
     QDQ_RUN_IF(is_fixed, ARM, INTEGER_OPS, "operators on codes", "integers", ON_ARM, ARM_DATA, ARM_DATE),
-    QDQ_RUN_IF(is_wide, X86, "Cast Multiply Add", "RESIZE_BILINEAR of uint8", "float64, rounded to float32", ON_X86, X86_DATA, DATE),
-    QDQ_RUN_IF(is_wide, ARM, "Cast Multiply Add", "RESIZE_BILINEAR of uint8", "float64, rounded to float32", ON_ARM, ARM_DATA, ARM_DATE),
+    QDQ_RUN_IF(is_wide, X86, WIDE_OPS, "RESIZE_BILINEAR of uint8, FULLY_CONNECTED of finite floats", "float64", ON_X86, X86_DATA, DATE),
+    QDQ_RUN_IF(is_wide, ARM, WIDE_OPS, "RESIZE_BILINEAR of uint8, FULLY_CONNECTED of finite floats", "float64", ON_ARM, ARM_DATA, ARM_DATE),
     QDQ_RUN(X86, "QLinearSoftmax", "SOFTMAX", ON_X86, X86_DATA, DATE),
     QDQ_RUN(ARM, "QLinearSoftmax", "SOFTMAX", ON_ARM, ARM_DATA, ARM_DATE),
     QDQ_RUN_IF(is_table, X86, "Table", "functions of codes", "", ON_X86, X86_DATA, DATE),
@@ -74,6 +74,7 @@ const qdq_evidence_row litert_evidence[] = {
     QDQ_RUN_IF(is_dequantize, X86, "Dequantize", "DEQUANTIZE", "codes of 8 bits, or of 16 with the zero point 0", ON_X86, X86_DATA, DATE),
     QDQ_RUN_IF(is_dequantize, ARM, "Dequantize", "DEQUANTIZE", "codes of 8 bits, or of 16 with the zero point 0", ON_ARM, ARM_DATA, ARM_DATE),
     QDQ_READ_IF(NULL, "", MOVES, "moves", "", "LiteRT's kernels: elements are not computed"),
+    QDQ_READ_IF(qdq_is_float32, "", BOUNDS, "least and greatest elements", "", "LiteRT's kernels: elements are not computed"),
     {{0}, NULL},
 };
 
