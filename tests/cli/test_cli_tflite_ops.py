@@ -29,6 +29,17 @@ class Elements(Tflite):
         found = self.run_op("ADD", [2, 2], [2, 2], {}, [Tensor("b", "int8", [2], [4, 8], 0.25, 0)], [0, 1, 2, 3])[1]
         self.assertEqual(found, [4, 9, 6, 11])
 
+    def test_floats_between_operators_are_no_codes(self):
+        codes = {"scale": 0.25, "zero_point": 3}
+        x, y = (Tensor(name, "int8", [2, 3], **codes) for name in "xy")
+        floats = [Tensor(name, "float32", [2, 3]) for name in "de"]
+        through = [Op("DEQUANTIZE", ["x"], ["d"]), Op("ADD", ["d", "d"], ["e"]), Op("QUANTIZE", ["e"], ["y"])]
+        for name, tensors, ops, unknown in (("floats", [x, *floats, y], through, True),
+                                            ("codes", [x, y], [Op("ADD", ["x", "x"], ["y"])], False)):
+            self.write("m.tflite", model(tensors, ops, ["x"], ["y"]))
+            out = self.qdq("check", "m.tflite", "--target", "litert").out
+            self.assertEqual("node 'e': Add: no evidence covers the bits" in out, unknown, name)
+
     def test_functions(self):
         x = numbers(64, 11)
         sigmoid = lambda v: 1 / (1 + math.exp(-v))

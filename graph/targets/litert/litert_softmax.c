@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SOFTMAX of codes, which XNNPACK does not take.
-#include <string.h>
-
 #include "graph/targets/litert/litert.h"
 #include "include/qdq/ops/qlinear.h"
 #include "include/qdq/ops/reduce.h"
@@ -17,11 +15,6 @@ typedef struct softmax_unit {
     float beta;
 } softmax_unit;
 
-// True if a node is part of the same operator as SOFTMAX, as far as the graph says so.
-static bool is_part(const qdq_node *node) {
-    return !node->original_op || strcmp(node->original_op, "SOFTMAX") == 0;
-}
-
 // Looks through a Multiply by a number before SOFTMAX.
 static void softmax_unit_of(const qdq_rewriter *r, size_t node, softmax_unit *s) {
     enum { BETA = 1 };
@@ -29,14 +22,18 @@ static void softmax_unit_of(const qdq_rewriter *r, size_t node, softmax_unit *s)
     s->beta = 1.0f;
     if (s->of.qdq.x[X].given) return;
     size_t before = qdq_rewrite_maker(r, s->of.qdq.node->inputs[X].id);
-    if (!qdq_rewrite_is(r, before, "Multiply") || !is_part(&r->from->nodes[before])) return;
+    if (!qdq_rewrite_is(r, before, "Multiply")) return;
     const qdq_node *product = &r->from->nodes[before];
+    qdq_coder x = qdq_coder_before(r, product->inputs[X].id);
+    if (!x.given || !litert_share_operator(product, s->of.qdq.node) ||
+        !litert_share_operator(product, &r->from->nodes[x.node]))
+        return;
     uint32_t factor = product->inputs[BETA].id;
     const qdq_type *type = &r->from->values[factor].type;
     const float *beta = qdq_rewrite_data(r, factor);
     if (!beta || type->dtype != QDQ_FLOAT32 || qdq_shape_count(type->shape) != 1) return;
     s->beta = *beta;
-    s->of.qdq.x[X] = qdq_coder_before(r, product->inputs[X].id);
+    s->of.qdq.x[X] = x;
 }
 
 // Returns the scale of x times beta.

@@ -304,6 +304,7 @@ bool litert_match_joined(const qdq_rewriter *r, qdq_match *m) {
     x = qdq_coder_before(r, y.reals);
     size_t reader = qdq_rewrite_only_reader(r, y.codes);
     if (!x.given || reader == SIZE_MAX || !qdq_rewrite_is(r, reader, "Concat")) return false;
+    if (!litert_share_operator(&r->from->nodes[x.node], &r->from->nodes[reader])) return false;
     litert_engine engine = litert_engine_of(r->version);
     if (!litert_is_byte(&x) || !litert_is_byte(&y) || x.dtype != QDQ_UINT8 ||
         y.dtype != QDQ_UINT8 || engine == LITERT_TFLM)

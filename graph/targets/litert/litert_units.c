@@ -46,10 +46,22 @@ litert_activation litert_activation_of(const qdq_node *node) {
     return a->min.value == -1.0 && a->max.value == 1.0 ? LITERT_RELU_N1_TO_1 : LITERT_OTHER_BOUNDS;
 }
 
+bool litert_share_operator(const qdq_node *a, const qdq_node *b) {
+    return !a->original_op || !b->original_op || strcmp(a->original_op, b->original_op) == 0;
+}
+
+// Forgets a coder that is an operator of its own: then the node computes with floats.
+static void keep_own(const qdq_rewriter *r, const qdq_node *node, qdq_coder *c) {
+    if (c->given) c->given = litert_share_operator(node, &r->from->nodes[c->node]);
+}
+
 void litert_unit_of(const qdq_rewriter *r, size_t node, litert_unit *u) {
     qdq_node_unit_of(r, node, &u->qdq);
     u->clip = SIZE_MAX;
     u->activation = LITERT_NO_ACTIVATION;
+    for (size_t i = 0; i < QDQ_MAX_PORTS && i < u->qdq.node->input_count; i++)
+        keep_own(r, u->qdq.node, &u->qdq.x[i]);
+    keep_own(r, u->qdq.node, &u->qdq.y);
     if (u->qdq.y.given) return;
     size_t clip = qdq_rewrite_only_reader(r, u->qdq.node->outputs[0]);
     if (clip == SIZE_MAX) return;
@@ -58,6 +70,7 @@ void litert_unit_of(const qdq_rewriter *r, size_t node, litert_unit *u) {
     u->clip = clip;
     u->activation = activation;
     u->qdq.y = qdq_coder_behind(r, r->from->nodes[clip].outputs[0]);
+    keep_own(r, u->qdq.node, &u->qdq.y);
 }
 
 static bool is_whole_range(const qdq_coder *c) {
