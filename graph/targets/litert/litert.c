@@ -53,6 +53,8 @@ static const qdq_rule tflm_rules[] = {
 
 // clang-format off
 const qdq_pattern litert_patterns[] = {
+    ROW("operators", "CONV_2D", "Convolution", product_int16, FIXED),
+    ROW("operators", "FULLY_CONNECTED", "MatMul", product_int16, FIXED),
     ROW("operators", "CONV_2D", "Convolution", conv, FIXED),
     ROW("operators", "FULLY_CONNECTED", "MatMul", dynamic, "range of a row"),
     ROW("operators", "FULLY_CONNECTED", "MatMul", fully_connected, FIXED),

@@ -65,6 +65,8 @@ litert_activation litert_activation_of(const qdq_node *node);
 bool litert_is_byte(const qdq_coder *c);
 // True if a bound of an activation, in steps of a coder's scale, may leave int32.
 bool litert_overflows(const qdq_rewriter *r, litert_activation activation, const qdq_coder *c);
+// True for codes of int16 with one known scale and the zero point 0.
+bool litert_is_int16(const qdq_rewriter *r, const qdq_coder *c);
 // Returns why the first `operands` inputs and the result of a unit are no codes of one 8-bit dtype
 // with one known scale and zero point each, or uint8 for TFLM; NULL if they are.
 const char *litert_bytes_differ(const qdq_rewriter *r, const litert_unit *u, size_t operands);
@@ -164,6 +166,7 @@ LITERT_PATTERN(quantize);         // litert_quantize.c
 LITERT_PATTERN(dequantize);       // litert_quantize.c
 LITERT_PATTERN(add);              // litert_elements.c
 LITERT_PATTERN(multiply);         // litert_elements.c
+LITERT_PATTERN(product_int16);    // litert_int16_products.c
 LITERT_PATTERN(add_int16);        // litert_int16.c
 LITERT_PATTERN(multiply_int16);   // litert_int16.c
 LITERT_PATTERN(relu);             // litert_elements.c

@@ -11,8 +11,8 @@ enum { LEFT_SHIFT = 15 };  // of the operands of sums
 
 static bool is_int16(const qdq_coder *c) { return c->given && c->dtype == QDQ_INT16; }
 
-static bool is_symmetric(const qdq_rewriter *r, const qdq_coder *c) {
-    return c->known && c->count == 1 && !c->blocks && c->attrs->quant_min.set == 0 &&
+bool litert_is_int16(const qdq_rewriter *r, const qdq_coder *c) {
+    return is_int16(c) && c->known && c->count == 1 && !c->blocks && c->attrs->quant_min.set == 0 &&
            c->attrs->quant_max.set == 0 && qdq_coder_zero(r, c, 0) == 0;
 }
 
@@ -31,7 +31,7 @@ static const char *operands_differ(const qdq_rewriter *r, const litert_unit *u, 
     if (!is_int16(a) || !is_int16(b) || !is_int16(y))
         return "operands and result have different dtypes";
     if (u->activation == LITERT_OTHER_BOUNDS) return "no activation has these bounds";
-    if (!is_symmetric(r, a) || !is_symmetric(r, b) || !is_symmetric(r, y))
+    if (!litert_is_int16(r, a) || !litert_is_int16(r, b) || !litert_is_int16(r, y))
         return "codes of int16 have no constant scale alone, or a zero point";
     if (litert_engine_of(r->version) == LITERT_TFLM)
         return "TFLM's kernels of int16 were not compared";
