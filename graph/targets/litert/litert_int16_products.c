@@ -121,7 +121,8 @@ static void set_short(litert_scaling *s, size_t i, double scale) {
 // Returns why results may leave int32, where kernels wrap around; NULL if they cannot.
 static const char *scales_differ(const qdq_rewriter *r, const litert_unit *u, sum_rule rule) {
     const qdq_shape *w = shape_of(r, u->qdq.x[W].codes), *b = shape_of(r, u->qdq.x[BIAS].codes);
-    double most = ldexp((double)((int64_t)qdq_shape_count(*w) / w->dims[0]), 22), bias = 0;
+    int64_t inputs = (int64_t)qdq_shape_count(*w) / w->dims[0];
+    double most = ldexp((double)inputs, 22), bias = 0;
     const int32_t *codes = qdq_rewrite_data(r, u->qdq.x[BIAS].codes);
     for (size_t i = 0; codes && i < qdq_shape_count(*b); i++)
         bias = fmax(bias, fabs((double)codes[i]));

@@ -3,7 +3,7 @@
 // of 10 bits in the kernels of int8, of 11 bits in XNNPACK, and float32 in the kernels of uint8.
 #include <math.h>
 
-#include "graph/targets/litert/litert.h"
+#include "graph/targets/litert/litert_wide.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/spatial.h"
@@ -106,18 +106,6 @@ static const char *axis_differs(const resize_axis *a, resize_rule rule) {
     return NULL;
 }
 
-// True if a float64 has the exact sums of all multiply-adds: terms below 2^10 in steps of 2^-43.
-static bool sums_are_exact(const resize_axis *rows, const resize_axis *columns) {
-    for (int32_t i = 0; i < rows->out * 2; i++)
-        for (int32_t k = 0; k < columns->out * 2; k++) {
-            float product = side_of(rows, RULE_FUSED, i / 2, i % 2) *
-                            side_of(columns, RULE_FUSED, k / 2, k % 2);
-            double steps = ldexp((double)product, 43);
-            if (steps != rint(steps)) return false;
-        }
-    return true;
-}
-
 static const char *resize_differs(const qdq_rewriter *r, const litert_unit *u,
                                   litert_engine engine) {
     const qdq_interpolate_attrs *a = u->qdq.node->attrs;
@@ -132,10 +120,7 @@ static const char *resize_differs(const qdq_rewriter *r, const litert_unit *u,
     resize_axis rows = axis_of(r, u, 0), columns = axis_of(r, u, 1);
     resize_rule rule = rule_of(r, engine, x->dtype);
     why = axis_differs(&rows, rule);
-    if (!why) why = axis_differs(&columns, rule);
-    if (!why && rule == RULE_FUSED && !sums_are_exact(&rows, &columns))
-        why = "a weight is too small for exact multiply-adds";
-    return why;
+    return why ? why : axis_differs(&columns, rule);
 }
 
 bool litert_match_resize(const qdq_rewriter *r, qdq_match *m) {
@@ -218,12 +203,6 @@ static qdq_value add_whole(const qdq_rewriter *r, const litert_unit *u, resize_r
 }
 
 //---- Float32 ----------------------------------------------------------------
-// Sums and products are those of float64, each rounded to float32 once: a float64 has the exact
-// product of two float32, and enough bits of their sum.
-
-static qdq_value rounded(const qdq_rewriter *r, const char *name, qdq_value x) {
-    return cast(r, name, "_wide", cast(r, name, "_rounded", x, QDQ_FLOAT32), QDQ_FLOAT64);
-}
 
 // The weights of one corner: of its row, and of its column.
 typedef struct corner_weights {
@@ -263,44 +242,61 @@ static qdq_value add_weights(const corner_weights *c, const char *name, bool of_
                                 QDQ_FLOAT64, shape, all);
 }
 
-// Adds the exact product of a corner and its weights; the reference kernel rounds between them.
-static qdq_value add_term(const corner_weights *c, const char *name, qdq_value x, bool one_by_one) {
-    x = add_rows(c->r, litert_part(c->r, name, "_row"), x, c->rows, c->rule, c->upper_row);
-    x = add_rows(c->r, litert_part(c->r, name, "_column"), x, c->columns, c->rule, c->upper_column);
-    x = cast(c->r, name, "_real", x, QDQ_FLOAT64);
-    if (!one_by_one) return litert_binary(c->r, "Multiply", name, x, add_products(c, name));
-    const char *first = litert_part(c->r, name, "_by_row");
-    x = litert_binary(c->r, "Multiply", first, x, add_weights(c, name, true));
-    return litert_binary(c->r, "Multiply", name, rounded(c->r, first, x),
-                         add_weights(c, name, false));
+// Adds the codes of a corner.
+static qdq_value add_corner(const corner_weights *c, const litert_wide *w, qdq_value x) {
+    x = add_rows(c->r, litert_part(c->r, w->name, "_row"), x, c->rows, c->rule, c->upper_row);
+    x = add_rows(c->r, litert_part(c->r, w->name, "_column"), x, c->columns, c->rule,
+                 c->upper_column);
+    return litert_widened(w, x);
 }
 
-// The corners in the order of the sum, as pairs of row and column. A contracted sum begins with the
-// second one.
-static qdq_value add_float(const qdq_rewriter *r, const litert_unit *u, litert_engine engine,
-                           resize_rule rule) {
-    static const char *const parts[] = {"/first", "/second", "/third", "/fourth"};
-    static const double half = 0.5;
-    const char *name = litert_name(r, u);
-    bool one_by_one = engine == LITERT_REFERENCE, fused = rule == RULE_FUSED;
+// Adds a corner times the weight of its row, then times that of its column.
+static qdq_value add_term(const corner_weights *c, const litert_wide *w, qdq_value x) {
+    x = litert_singly(w, "Multiply", add_corner(c, w, x), add_weights(c, w->name, true));
+    return litert_singly(w, "Multiply", x, add_weights(c, w->name, false));
+}
+
+// Adds the sum of the corners in the order of the reference kernel: columns outside.
+static qdq_value add_by_columns(const qdq_rewriter *r, const litert_unit *u) {
     resize_axis rows = axis_of(r, u, 0), columns = axis_of(r, u, 1);
     qdq_value x = qdq_rewrite_value(r, u->qdq.x[X].codes), sum = {0};
     for (int i = 0; i < CORNERS; i++) {
-        int k = fused && i < 2 ? 1 - i : i;
-        bool outer = k / 2, inner = k % 2;
-        corner_weights c = {
-            r, &rows, &columns, rule, one_by_one ? inner : outer, one_by_one ? outer : inner};
-        const char *part = litert_part(r, name, parts[i]);
-        qdq_value term = add_term(&c, part, x, one_by_one);
-        if (!fused || i == 0) term = rounded(r, part, term);
-        const char *total = litert_part(r, part, "_sum");
-        sum = i ? rounded(r, total, litert_binary(r, "Add", total, sum, term)) : term;
+        const litert_wide w = {r, litert_part(r, litert_name(r, u), "/corner")};
+        corner_weights c = {r, &rows, &columns, RULE_FLOAT, i % 2, i / 2};
+        qdq_value term = add_term(&c, &w, x);
+        sum = i ? litert_singly(&w, "Add", sum, term) : term;
     }
-    qdq_value up = qdq_rewrite_constant(r, name, "/half", QDQ_FLOAT64, (qdq_shape){0}, &half);
-    const char *total = litert_part(r, name, "/sum");
-    sum = rounded(r, total, litert_binary(r, "Add", total, sum, up));
-    sum = cast(r, name, "/whole", sum, QDQ_INT32);
-    return qdq_cast(r->to, sum, (qdq_cast_attrs){.name = name, .dtype = u->qdq.y.dtype});
+    return sum;
+}
+
+// The same as the optimized kernel: both weights of a corner multiplied first, rows outside. A sum
+// of multiply-adds begins with the product of the second corner.
+static qdq_value add_by_rows(const qdq_rewriter *r, const litert_unit *u, resize_rule rule) {
+    resize_axis rows = axis_of(r, u, 0), columns = axis_of(r, u, 1);
+    qdq_value x = qdq_rewrite_value(r, u->qdq.x[X].codes), sum = {0};
+    for (int i = 0; i < CORNERS; i++) {
+        int corner = rule == RULE_FUSED && i < 2 ? 1 - i : i;
+        const litert_wide w = {r, litert_part(r, litert_name(r, u), "/corner")};
+        corner_weights c = {r, &rows, &columns, rule, corner / 2, corner % 2};
+        qdq_value codes = add_corner(&c, &w, x), weights = add_products(&c, w.name);
+        if (i && rule == RULE_FUSED) {
+            sum = litert_fused(&w, codes, weights, sum);
+            continue;
+        }
+        qdq_value term = litert_singly(&w, "Multiply", codes, weights);
+        sum = i ? litert_singly(&w, "Add", sum, term) : term;
+    }
+    return sum;
+}
+
+// Sums of four codes, plus a half, without their fraction.
+static qdq_value add_float(const qdq_rewriter *r, const litert_unit *u, litert_engine engine,
+                           resize_rule rule) {
+    const litert_wide w = {r, litert_name(r, u)};
+    qdq_value sum = engine == LITERT_REFERENCE ? add_by_columns(r, u) : add_by_rows(r, u, rule);
+    sum = litert_singly(&w, "Add", sum, litert_number(&w, 0.5));
+    sum = cast(r, w.name, "/whole", sum, QDQ_INT32);
+    return qdq_cast(r->to, sum, (qdq_cast_attrs){.name = w.name, .dtype = u->qdq.y.dtype});
 }
 
 void litert_build_resize(qdq_rewriter *r, qdq_match *m) {
