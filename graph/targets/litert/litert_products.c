@@ -350,6 +350,6 @@ void litert_build_fully_connected(qdq_rewriter *r, qdq_match *m) {
     litert_engine engine = (litert_engine)m->form;
     int64_t k = litert_shape(r->to, w).dims[0];
     product_rule rule = matmul_rule(r, &u, engine, shape, k);
-    bool rounded = u.qdq.x[W].count == 1 || u.qdq.y.dtype == QDQ_UINT8;
+    bool rounded = engine != LITERT_TFLM && (u.qdq.x[W].count == 1 || u.qdq.y.dtype == QDQ_UINT8);
     m->made[0] = finish(r, &u, engine, rule, rounded, sum, shape.rank - 1);
 }
