@@ -80,6 +80,10 @@ bool litert_fails(qdq_match *m, const char *rule, const char *found);
 void litert_replace(const qdq_rewriter *r, qdq_match *m, const litert_unit *u);
 const char *litert_name(const qdq_rewriter *r, const litert_unit *u);
 
+// Returns the scale of products of two operands in steps of y, of MUL: LiteRT has it in float32,
+// TFLM in float64.
+double litert_product_scale(const qdq_rewriter *r, const litert_unit *u);
+
 typedef struct litert_range {
     int64_t lo, hi;
 } litert_range;

@@ -179,7 +179,7 @@ void litert_build_multiply(qdq_rewriter *r, qdq_match *m) {
     if (delegated)
         litert_set_float(&s, 0, product_scale(r, &u));
     else
-        litert_set_fixed(&s, 0, (double)product_scale(r, &u));
+        litert_set_fixed(&s, 0, litert_product_scale(r, &u));
     litert_ends_in(r, &s, engine, &u);
     qdq_value products = litert_binary(
         r, "Multiply", litert_part(r, name, "/products"),

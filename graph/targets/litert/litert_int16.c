@@ -33,8 +33,6 @@ static const char *operands_differ(const qdq_rewriter *r, const litert_unit *u, 
     if (u->activation == LITERT_OTHER_BOUNDS) return "no activation has these bounds";
     if (!litert_is_int16(r, a) || !litert_is_int16(r, b) || !litert_is_int16(r, y))
         return "codes of int16 have no constant scale alone, or a zero point";
-    if (litert_engine_of(r->version) == LITERT_TFLM)
-        return "TFLM's kernels of int16 were not compared";
     if (sums && is_power(r, a) && is_power(r, b) && is_power(r, y))
         return "kernels with pot_scale_int16 were not compared";
     return NULL;
@@ -113,11 +111,10 @@ void litert_build_multiply_int16(qdq_rewriter *r, qdq_match *m) {
     litert_unit u;
     litert_unit_of(r, m->anchor, &u);
     const char *name = litert_name(r, &u);
-    float product = scale_of(r, &u.qdq.x[A]) * scale_of(r, &u.qdq.x[B]);
     litert_scaling end = {0};
     litert_ends_in(r, &end, (litert_engine)m->form, &u);
     qdq_value products =
         litert_binary(r, "Multiply", litert_part(r, name, "/products"),
                       operand(r, name, "/a", &u.qdq.x[A]), operand(r, name, "/b", &u.qdq.x[B]));
-    m->made[0] = scaled(r, name, products, (double)(product / scale_of(r, &u.qdq.y)), end);
+    m->made[0] = scaled(r, name, products, litert_product_scale(r, &u), end);
 }

@@ -97,15 +97,18 @@ typedef enum sum_rule {
 
 static sum_rule rule_of(const qdq_rewriter *r, const litert_unit *u, litert_engine engine) {
     bool is_long = has_long_bias(r, u);
-    if (!is_conv(u) && (is_long || engine == LITERT_REFERENCE)) return RULE_FLOAT64;
+    bool micro = engine == LITERT_TFLM;
+    if (!is_conv(u) && !micro && (is_long || engine == LITERT_REFERENCE)) return RULE_FLOAT64;
     if (is_long) return RULE_SHORT;
-    if (engine == LITERT_REFERENCE) return RULE_DOUBLE;
+    if (engine == LITERT_REFERENCE || micro) return RULE_DOUBLE;
     return litert_is_arm(r->version) ? RULE_SINGLE : RULE_UP;
 }
 
+// LiteRT's FULLY_CONNECTED with one scale rounds the product of scales to float32.
 static double scale_at(const qdq_rewriter *r, const litert_unit *u, sum_rule rule, size_t i) {
     float x = qdq_coder_scale(r, &u->qdq.x[X], 0), w = qdq_coder_scale(r, &u->qdq.x[W], i);
-    bool rounded = !is_conv(u) && rule != RULE_FLOAT64 && u->qdq.x[W].count == 1;
+    bool rounded = !is_conv(u) && rule < RULE_SHORT && u->qdq.x[W].count == 1 &&
+                   litert_engine_of(r->version) != LITERT_TFLM;
     double product = rounded ? (double)(x * w) : (double)x * (double)w;
     return product / (double)qdq_coder_scale(r, &u->qdq.y, 0);
 }
@@ -147,7 +150,6 @@ bool litert_match_product_int16(const qdq_rewriter *r, qdq_match *m) {
     if (!litert_is_int16(r, &u.qdq.x[X]) || !litert_is_int16(r, &u.qdq.y))
         why = "codes of int16 have no constant scale alone, or a zero point";
     if (!why && u.activation == LITERT_OTHER_BOUNDS) why = "no activation has these bounds";
-    if (!why && engine == LITERT_TFLM) why = "TFLM's kernels of int16 were not compared";
     if (!why) why = weights_differ(r, &u);
     if (!why) why = bias_differs(r, &u);
     if (!why) why = is_conv(&u) ? conv_differs(r, &u) : product_differs(r, &u);

@@ -130,6 +130,13 @@ const char *litert_name(const qdq_rewriter *r, const litert_unit *u) {
     return r->from->nodes[u->qdq.y.node].name;
 }
 
+double litert_product_scale(const qdq_rewriter *r, const litert_unit *u) {
+    float a = qdq_coder_scale(r, &u->qdq.x[0], 0), b = qdq_coder_scale(r, &u->qdq.x[1], 0),
+          y = qdq_coder_scale(r, &u->qdq.y, 0);
+    bool wide = litert_engine_of(r->version) == LITERT_TFLM;
+    return wide ? (double)a * (double)b / (double)y : (double)(a * b / y);
+}
+
 //---- Ranges of codes --------------------------------------------------------
 
 // Returns the code of a bound.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ADD, SUB and MUL of 16-bit codes by target litert, whose engines agree on recorded results.
+// ADD, SUB and MUL of 16-bit codes by targets litert and tflm, whose engines agree on recorded
+// results.
 #include "tests/network.h"
 
-static const char *const targets[] = {"litert@reference", "litert@builtin-x86",
+static const char *const targets[] = {"litert@reference", "litert@builtin-x86", "tflm",
                                       "litert@builtin-arm64", "litert@xnnpack-x86"};
 enum { ENGINES = sizeof targets / sizeof *targets, COUNT = 10 };
 

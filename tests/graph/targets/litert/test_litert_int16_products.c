@@ -60,12 +60,17 @@ static void ties_of_sums(void **state) {
                                           3,  -8, -8192, 24576, 8192, -24575, -64, 193, 75, -225};
     static const int16_t up[RESULTS] = {-2, 8,  -1,    5,     0,    2,      1,   -1,  2,  -4,
                                         3,  -7, -8192, 24576, 8192, -24575, -64, 193, 75, -225};
-    static const product_case cases[] = {
-        {"litert@reference", true, false, away},    {"litert@reference", true, true, up},
-        {"litert@builtin-x86", true, false, up},    {"litert@xnnpack-arm64", true, true, up},
-        {"litert@builtin-arm64", true, false, up},  {"litert@reference", false, false, away},
-        {"litert@builtin-x86", false, false, up},   {"litert@builtin-x86", false, true, away},
-        {"litert@xnnpack-arm64", false, true, away}};
+    static const product_case cases[] = {{"litert@reference", true, false, away},
+                                         {"litert@reference", true, true, up},
+                                         {"litert@builtin-x86", true, false, up},
+                                         {"litert@xnnpack-arm64", true, true, up},
+                                         {"litert@builtin-arm64", true, false, up},
+                                         {"litert@reference", false, false, away},
+                                         {"litert@builtin-x86", false, false, up},
+                                         {"litert@builtin-x86", false, true, away},
+                                         {"litert@xnnpack-arm64", false, true, away},
+                                         {"tflm", true, false, away},
+                                         {"tflm", false, true, up}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int16_t x[PIXELS], y[RESULTS];
         qdq_error err = {0};

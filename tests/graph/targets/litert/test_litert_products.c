@@ -35,6 +35,42 @@ static void compare(const char *target, const int8_t *wanted) {
     qdq_graph_destroy(g);
 }
 
+static qdq_value operand(qdq_graph *g, const char *name, float scale) {
+    qdq_value x = qdq_input(g, name, QDQ_INT8, QDQ_SHAPE(OUTPUTS));
+    return qdq_dequantize(
+        g, x, (qdq_dequantize_attrs){.scales = {&scale, 1, true}, .dtype = QDQ_FLOAT32});
+}
+
+static void compare_mul(const char *target, const int8_t *wanted) {
+    static const float scale = 0.0600000024f;
+    int8_t a[OUTPUTS] = {-11, -7, -9, 5}, b[OUTPUTS] = {11, 17, 13, -23}, y[OUTPUTS];
+    qdq_error err = {0};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value v =
+        qdq_multiply(g, operand(g, "a", 0.1f), operand(g, "b", 0.3f), (qdq_binary_attrs){0});
+    qdq_output(g, "y",
+               qdq_quantize(g, v,
+                            (qdq_quantize_attrs){
+                                .name = "q", .scales = {&scale, 1, true}, .dtype = QDQ_INT8}));
+    qdq_graph *deployed = qdq_graph_deployed(g, target, &err);
+    if (!deployed) print_error("%s\n", err.text);
+    assert_non_null(deployed);
+    network_tensor in[] = {{"a", QDQ_INT8, a, OUTPUTS}, {"b", QDQ_INT8, b, OUTPUTS}};
+    network_run(deployed, in, 2, (network_tensor){"y", QDQ_INT8, y, OUTPUTS});
+    assert_memory_equal(y, wanted, sizeof y);
+    qdq_graph_destroy(deployed);
+    qdq_graph_destroy(g);
+}
+
+static void scales_of_mul(void **state) {
+    (void)state;
+    static const int8_t wide[OUTPUTS] = {-61, -60, -59, -58},
+                        narrow[OUTPUTS] = {-60, -59, -58, -57};
+    compare_mul("tflm", wide);
+    compare_mul("litert@reference", narrow);
+    compare_mul("litert@builtin-x86", narrow);
+}
+
 static void scales_multiply_in_the_engines_format(void **state) {
     (void)state;
     static const int8_t wide[OUTPUTS] = {50, -72, 101, -119},
@@ -44,6 +80,7 @@ static void scales_multiply_in_the_engines_format(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scales_multiply_in_the_engines_format)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scales_multiply_in_the_engines_format),
+                                       cmocka_unit_test(scales_of_mul)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
