@@ -172,8 +172,8 @@ static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
 // fixed point from scales need the portable row or a row with their numerics.
 static bool kernel_fits(const void *row, const void *wanted) {
     const qdq_kernel *k = row, *w = wanted;
-    bool special = w->numerics && (qdq_is_device(w->numerics) ||
-                                   qdq_is_fixed_form(w->numerics->requantize_form));
+    bool special = w->numerics &&
+                   (qdq_is_device(w->numerics) || qdq_is_fixed_form(w->numerics->requantize_form));
     if (!k->numerics && k->isa != QDQ_ISA_PORTABLE && special) return false;
     return k->family == w->family && (!k->x_dtype || k->x_dtype == w->x_dtype) &&
            (!k->y_dtype || k->y_dtype == w->y_dtype) &&

@@ -123,10 +123,10 @@ static void check_factor(const qdq_op_context *ctx, const attrs_type *a,
         qdq_check_fixed(ctx, channels);
         return;
     }
+    // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
+    const qdq_dtype_set numbers = QDQ_SET_INTS | QDQ_SET_REALS;
     if (ctx->inputs[QDQ_PORT_X].valid)
-        // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
-        (void)qdq_check_port_dtype(ctx, "x", ctx->inputs[QDQ_PORT_X].type.dtype,
-                                   QDQ_SET_INTS | QDQ_SET_REALS);
+        (void)qdq_check_port_dtype(ctx, "x", ctx->inputs[QDQ_PORT_X].type.dtype, numbers);
     if (a->rounding) qdq_find_ignored(ctx, "rounding", "there is no multiplier");
 }
 

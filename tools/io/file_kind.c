@@ -140,7 +140,8 @@ static bool is_state(const head *h) {
     return starts_with(h, 8, start, sizeof start - 1);
 }
 
-// True if the first byte is none of a text, nor of an ONNX model, and it is no TensorFlow Lite model.
+// True if the first byte is none of a text, nor of an ONNX model, and it is no TensorFlow Lite
+// model.
 static bool is_binary(const head *h) {
     return h->count && h->bytes[0] == 0 && kind_of_head(h) != KIND_TFLITE;
 }

@@ -68,7 +68,7 @@ static void fixed_set(fixed_part *t, qdq_fixed_rounding rounding, const qdq_view
 static void fixed_load(qdq_dtype dtype, const void *restrict x, int64_t *restrict v, size_t n) {
     const int64_t bound = INT64_C(1) << 61;
     switch (dtype) {
-        FIXED_LOAD(INT8, int8_t)
+        FIXED_LOAD(INT8, int8_t)  // NOLINT(bugprone-signed-char-misuse): a number
         FIXED_LOAD(UINT8, uint8_t)
         FIXED_LOAD(INT16, int16_t)
         FIXED_LOAD(UINT16, uint16_t)

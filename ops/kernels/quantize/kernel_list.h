@@ -30,7 +30,8 @@ static const qdq_numerics numerics_normal = {.power_scale = QDQ_POWER_SCALE_NORM
 static const qdq_numerics numerics_one = {.power_scale = QDQ_POWER_SCALE_ONE};
 static const qdq_numerics numerics_x86 = {.overflow = QDQ_OVERFLOW_X86};
 static const qdq_numerics numerics_arm = {.overflow = QDQ_OVERFLOW_ARM};
-static const qdq_numerics numerics_ttnn_int32 = {QDQ_TTNN_NUMERICS, .rounding = QDQ_ROUND_HALF_AWAY};
+static const qdq_numerics numerics_ttnn_int32 = {QDQ_TTNN_NUMERICS,
+                                                 .rounding = QDQ_ROUND_HALF_AWAY};
 static const qdq_numerics numerics_ttnn_uint8 = {QDQ_TTNN_NUMERICS, .rounding = QDQ_ROUND_HALF_AWAY,
                                                  .overflow = QDQ_OVERFLOW_MAGNITUDE};
 static const qdq_numerics numerics_ttnn_int8 = {QDQ_TTNN_NUMERICS,

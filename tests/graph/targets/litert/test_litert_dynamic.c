@@ -37,7 +37,7 @@ static qdq_graph *fully_connected(qdq_scheme scheme, bool clips) {
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(ROWS, INPUTS));
     qdq_value w = qdq_constant(g, "w", QDQ_INT8, QDQ_SHAPE(OUTPUTS, INPUTS), weights);
     w = qdq_dequantize(g, w,
-                       (qdq_dequantize_attrs){.scales = {scales, OUTPUTS},
+                       (qdq_dequantize_attrs){.scales = {scales, OUTPUTS, false},
                                               .qtype = QDQ_PER_CHANNEL,
                                               .axis = QDQ_INT(0),
                                               .dtype = QDQ_FLOAT32});

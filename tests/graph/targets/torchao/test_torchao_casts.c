@@ -80,8 +80,7 @@ static void older_releases_overflow_to_nan(void **state) {
     uint8_t y[7];
     (void)state;
     for (size_t k = 0; k < UNIT_COUNT(targets); k++) {
-        cast(targets[k], QDQ_FLOAT32, x, 7, (qdq_cast_attrs){.dtype = QDQ_FLOAT8_E4M3FN}, false,
-             y);
+        cast(targets[k], QDQ_FLOAT32, x, 7, (qdq_cast_attrs){.dtype = QDQ_FLOAT8_E4M3FN}, false, y);
         for (size_t i = 0; i < 7; i++) assert_int_equal(y[i] & 0x7F, pytorch_2_7[i]);  // any NaN
     }
 }
