@@ -132,9 +132,12 @@ static void set_words(const factors *f, const qdq_quant_params *p, size_t i, uin
     double scale = ldexp(m, -(int)shift);
     uint64_t bits;
     memcpy(&bits, &scale, sizeof bits);
-    *first = (uint32_t)(int32_t)m, *second = (uint32_t)shift;
-    if (p->rounding == QDQ_FIXED_FLOAT32) *first = qdq_float_bits((float)scale);
-    if (p->rounding == QDQ_FIXED_FLOAT64) *first = (uint32_t)(bits >> 32), *second = (uint32_t)bits;
+    if (p->rounding == QDQ_FIXED_FLOAT64)
+        *first = (uint32_t)(bits >> 32), *second = (uint32_t)bits;
+    else if (p->rounding == QDQ_FIXED_FLOAT32)
+        *first = qdq_float_bits((float)scale), *second = (uint32_t)shift;
+    else
+        *first = (uint32_t)(int32_t)m, *second = (uint32_t)shift;
 }
 
 // Sets the parameters and the kernel; there are `count` factors.
