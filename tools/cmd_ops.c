@@ -30,12 +30,6 @@ static const char *type_text(const qdq_attr_info *attr, char *out, size_t capaci
     return out;
 }
 
-static size_t find_op(const char *name) {
-    size_t op = 0;
-    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, name) != 0) op++;
-    return op;
-}
-
 static int unknown_op(const char *name) {
     const char *meant = qdq_op_meant(name);
     if (meant)

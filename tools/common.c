@@ -28,6 +28,12 @@ const char *const exit_code_texts[] = {
     [EXIT_LIMIT + 1] = NULL,
 };
 
+size_t find_op(const char *name) {
+    size_t op = 0;
+    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, name) != 0) op++;
+    return op;
+}
+
 int exit_code(qdq_status status) {
     switch (status) {
     case QDQ_OK: return EXIT_OK;

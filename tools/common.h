@@ -28,6 +28,9 @@ extern const char *const exit_code_texts[];
 // The version of all JSON that commands print.
 enum { JSON_VERSION = 1 };
 
+// Returns the index of an op; qdq_op_count() if there is none of the name.
+size_t find_op(const char *name);
+
 int exit_code(qdq_status status);
 // Prints the error on stderr and returns its exit code.
 int report_error(const qdq_error *err);

@@ -52,12 +52,6 @@ static void json_graph_value(qdq_json *json, const qdq_graph *graph, qdq_value v
 
 //---- Nodes ------------------------------------------------------------------
 
-static size_t find_op(const char *name) {
-    size_t op = 0;
-    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, name) != 0) op++;
-    return op;
-}
-
 // Writes {"x": 3, "scales": 4}: for each port the number of its value in the list of values.
 // Entries of a variadic port are "NAME[0]", "NAME[1]", ...
 static void json_inputs(qdq_json *json, const qdq_graph *graph, size_t node) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/common.h"
 #include "tools/elements.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/explain/node_document_json.h"
@@ -113,8 +114,7 @@ node_document *document_open(const replay *r, size_t node, const char *folder, q
     if (d) {
         d->replay = r;
         d->node = node;
-        while (d->op < qdq_op_count() && strcmp(qdq_op_get(d->op).name, document_op(d)) != 0)
-            d->op++;
+        d->op = find_op(document_op(d));
         if (read_document(d, folder, err)) return d;
     }
     if (err->status == QDQ_OK) err->status = QDQ_ERR_MEMORY;
@@ -186,8 +186,7 @@ double *document_attr_numbers(const node_document *d, const char *attr, size_t *
 }
 
 static const char *default_word(const node_document *d, const char *attr) {
-    size_t op = 0;
-    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, document_op(d)) != 0) op++;
+    size_t op = find_op(document_op(d));
     for (size_t k = 0; op < qdq_op_count() && k < qdq_op_get(op).attr_count; k++)
         if (strcmp(qdq_op_attr(op, k).name, attr) == 0) return qdq_op_attr(op, k).default_text;
     return "";

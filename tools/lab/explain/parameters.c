@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common.h"
 #include "tools/elements.h"
 
 static bool op_has_attr(const char *op, const char *attr) {
@@ -50,8 +51,7 @@ static bool is_known(const parameter_list *list, const char *prefix) {
 
 parameter_list parameters_of(const node_document *d) {
     parameter_list list = {0};
-    size_t op = 0;
-    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, document_op(d)) != 0) op++;
+    size_t op = find_op(document_op(d));
     for (size_t i = 0; i < qdq_op_get(op).input_count && list.count < MOST_PAIRS; i++) {
         char prefix[32];
         const char *port = qdq_op_input(op, i).name;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/common.h"
 #include "tools/elements.h"
 #include "tools/lab/explain/mistakes.h"
 #include "tools/lab/explain/mistakes/parameter_pool.h"
@@ -35,8 +36,7 @@ static bool take_mistake(void *with, size_t node, const variant *v) {
 }
 
 static bool has_scales(const char *op) {
-    size_t index = 0;
-    while (index < qdq_op_count() && strcmp(qdq_op_get(index).name, op) != 0) index++;
+    size_t index = find_op(op);
     for (size_t i = 0; i < qdq_op_get(index).input_count; i++)
         if (strstr(qdq_op_input(index, i).name, "scale")) return true;
     return false;

@@ -33,9 +33,8 @@ static bool is_parameter(const char *port) {
 }
 
 void try_swapped_inputs(mistake_trial *t) {
-    size_t op = 0;
+    size_t op = trial_op(t);
     char detail[96];
-    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, document_op(t->d)) != 0) op++;
     size_t count = qdq_op_get(op).input_count;
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count && !t->stopped; k++) {

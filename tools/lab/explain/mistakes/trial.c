@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/common.h"
+
 bool trial_begin(mistake_trial *t) {
     if (!t->stopped) t->stopped = t->taker->ends(t->taker->with);
     if (!t->stopped) document_begin(t->d);
@@ -63,11 +65,7 @@ const node_value *trial_output(const mistake_trial *t) {
     return &document_replay(t->d)->nodes[document_node(t->d)].run.outputs[0];
 }
 
-size_t trial_op(const mistake_trial *t) {
-    size_t op = 0;
-    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, document_op(t->d)) != 0) op++;
-    return op;
-}
+size_t trial_op(const mistake_trial *t) { return find_op(document_op(t->d)); }
 
 bool trial_has_attr(const mistake_trial *t, const char *attr, const char *type) {
     size_t op = trial_op(t);
