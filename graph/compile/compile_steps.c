@@ -5,7 +5,7 @@
 // Six peepholes shorten a chain; redundant links stay in the plan and are skipped. Links that turn
 // bytes into bytes, with values between them that live in L1 only and known per-tensor parameters,
 // become one lookup table (qdq_join_links), and all but the last are skipped. So are a ReLU in
-// front of a Quantize whose lowest code is the code of 0, and a ReLU6 if the highest is that of 6
+// front of a Quantize whose lowest code is the code of 0, and a ReLU6 if the highest is the code of 6
 // or less (`cuts`, `ignores_cut`), a last link whose result has no place because other steps
 // recompute it (recompute.c), a Quantize that the tensor op computes itself (qdq_stage_quantize),
 // all links that the tensor op folds into its epilogue (qdq_stage_finish), and the links around an

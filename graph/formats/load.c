@@ -117,8 +117,8 @@ static void folder_of(const char *path, char *out, size_t capacity) {
              slash ? path : ".");
 }
 
-// Reads the first bytes of a file, of which fewer may exist, to `head`, and keeps `file` open for
-// the caller. False if it is no model.
+// Reads the first bytes of a file to `head`, fewer if the file is shorter, and keeps `file` open
+// for the caller. False if it is no model.
 static bool open_model(const char *path, qdq_open_file *file, unsigned char head[HEAD_BYTES]) {
     if (qdq_open_path(path, file, NULL) != QDQ_OK) return false;
     size_t count = file->bytes < HEAD_BYTES ? (size_t)file->bytes : HEAD_BYTES;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantize in fixed point: by the attributes `multiplier` and `shift`, or, as numerics may say,
-// by those that stand for its scales.
+// Requantize in fixed point: by the attributes `multiplier` and `shift`, or by a multiplier and
+// a shift that numerics choose for its scales.
 #ifndef QDQ_OPS_QUANTIZE_REQUANTIZE_FIXED_H
 #define QDQ_OPS_QUANTIZE_REQUANTIZE_FIXED_H
 
