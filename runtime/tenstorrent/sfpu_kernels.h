@@ -18,6 +18,7 @@ qdq_sfpu_kernel qdq_sfpu_softplus, qdq_sfpu_softplus_tail;
 // sfpu_tanh.c
 qdq_sfpu_kernel qdq_sfpu_tanh, qdq_sfpu_tanh_float32, qdq_sfpu_tanh_six_segments;
 qdq_sfpu_kernel qdq_sfpu_tanh_three_segments, qdq_sfpu_gelu_segments;
+qdq_sfpu_kernel qdq_sfpu_sigmoid_three_segments, qdq_sfpu_sigmoid_six_segments;
 // sfpu_erf.c
 qdq_sfpu_kernel qdq_sfpu_erf, qdq_sfpu_erf_float32, qdq_sfpu_gelu, qdq_sfpu_gelu_float32;
 // sfpu_roots.c
@@ -25,8 +26,9 @@ qdq_sfpu_kernel qdq_sfpu_sqrt, qdq_sfpu_sqrt_approximate;
 qdq_sfpu_kernel qdq_sfpu_rsqrt, qdq_sfpu_rsqrt_approximate;
 qdq_sfpu_kernel qdq_sfpu_reciprocal, qdq_sfpu_reciprocal_rounded, qdq_sfpu_reciprocal_float32;
 // sfpu_log.c
-qdq_sfpu_kernel qdq_sfpu_log, qdq_sfpu_log_of_normal, qdq_sfpu_log_float32, qdq_sfpu_log_from_1;
-qdq_sfpu_kernel qdq_sfpu_log1p, qdq_sfpu_log1p_float32;
+qdq_sfpu_kernel qdq_sfpu_log, qdq_sfpu_log_of_normal, qdq_sfpu_log_from_1;
+qdq_sfpu_kernel qdq_sfpu_log_from_1_approximate, qdq_sfpu_log_float32;
+qdq_sfpu_kernel qdq_sfpu_log_approximate_float32, qdq_sfpu_log1p, qdq_sfpu_log1p_float32;
 // sfpu_simple.c
 qdq_sfpu_kernel qdq_sfpu_square, qdq_sfpu_leaky_relu, qdq_sfpu_relu, qdq_sfpu_relu6;
 qdq_sfpu_kernel qdq_sfpu_hard_sigmoid, qdq_sfpu_hard_swish;

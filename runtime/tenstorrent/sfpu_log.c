@@ -50,17 +50,26 @@ uint32_t qdq_sfpu_log_float32(const qdq_sfpu_program *program, uint32_t x) {
     return logarithm(program->chip, qdq_sfp_scale_add(program->chip, x, 1, 0), true);
 }
 
-uint32_t qdq_sfpu_log_from_1(const qdq_sfpu_program *program, uint32_t x) {
+// Keeps -0 and denormals.
+uint32_t qdq_sfpu_log_approximate_float32(const qdq_sfpu_program *program, uint32_t x) {
+    return logarithm(program->chip, x, true);
+}
+
+// Neither infinity nor NaN nor a negative x is a special case here.
+uint32_t qdq_sfpu_log_from_1_approximate(const qdq_sfpu_program *program, uint32_t x) {
     static const float c[] = {-2.0069785118103027f, 3.767500400543213f,   -2.800232410430908f,
                               1.3681391477584839f,  -0.3706687390804291f, 0.04224011301994324f};
     const qdq_multiply_add chip = program->chip;
     if (x == 0) return SIGN_BIT | INFINITY_BITS;
-    if (x == INFINITY_BITS) return x;
-    int power = qdq_sfp_exponent(x) - 127;
-    if (power == 128 || qdq_sfp_negative(x)) return NAN_BITS;
     uint32_t y = QDQ_SFP_POLYNOMIAL(chip, qdq_sfp_with_exponent(x, 127), c);
-    uint32_t k = qdq_sfp_cast(qdq_sign_magnitude(power));
+    uint32_t k = qdq_sfp_cast(qdq_sign_magnitude(qdq_sfp_exponent(x) - 127));
     return qdq_sfpmad(chip, k, qdq_float_bits(0.69314718246459961f), y);
+}
+
+uint32_t qdq_sfpu_log_from_1(const qdq_sfpu_program *program, uint32_t x) {
+    if (x == INFINITY_BITS) return x;
+    if (qdq_sfp_exponent(x) == 255 || qdq_sfp_negative(x)) return NAN_BITS;
+    return qdq_sfpu_log_from_1_approximate(program, x);
 }
 
 //---- log1p ------------------------------------------------------------------

@@ -14,8 +14,8 @@ typedef enum mode { EXACT, APPROXIMATE, BOTH } mode;
 
 // The end of a kernel: the store truncates to the width of Dst, unless the kernel rounds before it
 // or has its result in the upper half. RECIPROCAL: rounded on Wormhole, in the upper half on
-// Blackhole.
-typedef enum ending { TRUNCATED, ROUNDED, UPPER_HALF, RECIPROCAL } ending;
+// Blackhole. SEGMENTS: truncated on Wormhole, rounded on Blackhole.
+typedef enum ending { TRUNCATED, ROUNDED, UPPER_HALF, RECIPROCAL, SEGMENTS } ending;
 
 // A kernel from a generation on, until the next row of its op and mode.
 typedef struct kernel_row {
@@ -39,6 +39,8 @@ static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_EXP, EXACT, OLD, ROUNDED, qdq_sfpu_exp, SILICON, SILICON},
     {QDQ_SFPU_EXP, APPROXIMATE, OLD, TRUNCATED, qdq_sfpu_exp_approximate, SILICON, MODEL},
     {QDQ_SFPU_SIGMOID, EXACT, OLD, ROUNDED, qdq_sfpu_sigmoid, SILICON, SILICON},
+    {QDQ_SFPU_SIGMOID, APPROXIMATE, OLD, TRUNCATED, qdq_sfpu_sigmoid_three_segments, READ, READ},
+    {QDQ_SFPU_SIGMOID, APPROXIMATE, NEW, SEGMENTS, qdq_sfpu_sigmoid_six_segments, READ, READ},
     {QDQ_SFPU_SILU, BOTH, OLD, ROUNDED, qdq_sfpu_silu, SILICON, MODEL},
     {QDQ_SFPU_TANH, EXACT, OLD, ROUNDED, qdq_sfpu_tanh, SILICON, MODEL},
     {QDQ_SFPU_TANH, APPROXIMATE, OLD, TRUNCATED, qdq_sfpu_tanh_three_segments, READ, READ},
@@ -54,6 +56,8 @@ static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_LOG, EXACT, OLD, ROUNDED, qdq_sfpu_log_from_1, READ, READ},
     {QDQ_SFPU_LOG, EXACT, TABLES, ROUNDED, qdq_sfpu_log, SILICON, MODEL},
     {QDQ_SFPU_LOG, EXACT, NEW, ROUNDED, qdq_sfpu_log_of_normal, READ, READ},
+    {QDQ_SFPU_LOG, APPROXIMATE, OLD, ROUNDED, qdq_sfpu_log_from_1_approximate, READ, READ},
+    {QDQ_SFPU_LOG, APPROXIMATE, TABLES, ROUNDED, qdq_sfpu_log, READ, READ},
     {QDQ_SFPU_LOG1P, BOTH, OLD, ROUNDED, qdq_sfpu_log1p, SILICON, MODEL},
     {QDQ_SFPU_ELU, BOTH, OLD, ROUNDED, qdq_sfpu_elu_from_exp, READ, READ},
     {QDQ_SFPU_ELU, BOTH, TABLES, ROUNDED, qdq_sfpu_elu, SILICON, MODEL},
@@ -81,6 +85,8 @@ static const kernel_row float32_rows[] = {
     {QDQ_SFPU_EXP, EXACT, OLD, TRUNCATED, qdq_sfpu_exp_float32, SILICON, READ},
     {QDQ_SFPU_EXP, APPROXIMATE, OLD, TRUNCATED, qdq_sfpu_exp_approximate, READ, READ},
     {QDQ_SFPU_SIGMOID, EXACT, OLD, TRUNCATED, qdq_sfpu_sigmoid_float32, MODEL, READ},
+    {QDQ_SFPU_SIGMOID, APPROXIMATE, OLD, TRUNCATED, qdq_sfpu_sigmoid_three_segments, READ, READ},
+    {QDQ_SFPU_SIGMOID, APPROXIMATE, NEW, TRUNCATED, qdq_sfpu_sigmoid_six_segments, READ, READ},
     {QDQ_SFPU_SILU, BOTH, OLD, TRUNCATED, qdq_sfpu_silu_float32, READ, READ},
     {QDQ_SFPU_TANH, EXACT, OLD, TRUNCATED, qdq_sfpu_tanh_from_sigmoid_float32, READ, READ},
     {QDQ_SFPU_TANH, EXACT, TABLES, TRUNCATED, qdq_sfpu_tanh_float32, SILICON, READ},
@@ -89,6 +95,7 @@ static const kernel_row float32_rows[] = {
     {QDQ_SFPU_RSQRT, EXACT, OLD, TRUNCATED, qdq_sfpu_rsqrt, READ, READ},
     {QDQ_SFPU_RECIPROCAL, BOTH, OLD, TRUNCATED, qdq_sfpu_reciprocal_float32, MODEL, READ},
     {QDQ_SFPU_LOG, EXACT, TABLES, TRUNCATED, qdq_sfpu_log_float32, READ, READ},
+    {QDQ_SFPU_LOG, APPROXIMATE, TABLES, TRUNCATED, qdq_sfpu_log_approximate_float32, READ, READ},
     {QDQ_SFPU_LOG1P, BOTH, TABLES, TRUNCATED, qdq_sfpu_log1p_float32, UNKNOWN, UNKNOWN},
     {QDQ_SFPU_ELU, BOTH, TABLES, TRUNCATED, qdq_sfpu_elu_float32, MODEL, READ},
     {QDQ_SFPU_ERF, BOTH, OLD, TRUNCATED, qdq_sfpu_erf_float32, MODEL, READ},
@@ -125,8 +132,12 @@ static const kernel_row *row_of(const qdq_sfpu_program *program, bool is_float32
 static uint32_t load(uint16_t x) { return qdq_sfp_store((uint32_t)x << 16); }
 
 static ending ending_of(const kernel_row *row, qdq_multiply_add chip) {
-    if (row->ending != RECIPROCAL) return row->ending;
-    return chip == QDQ_MULTIPLY_ADD_WORMHOLE ? ROUNDED : UPPER_HALF;
+    const bool wormhole = chip == QDQ_MULTIPLY_ADD_WORMHOLE;
+    switch (row->ending) {
+    case RECIPROCAL: return wormhole ? ROUNDED : UPPER_HALF;
+    case SEGMENTS: return wormhole ? TRUNCATED : ROUNDED;
+    default: return row->ending;
+    }
 }
 
 static uint16_t bfloat16(const kernel_row *row, const qdq_sfpu_program *program, uint16_t x) {

@@ -48,9 +48,10 @@ uint32_t qdq_sfpu_tanh_float32(const qdq_sfpu_program *program, uint32_t x) {
 
 //---- Segments ---------------------------------------------------------------
 
-// SFPLUTFP32: words of six segments of |x|, which end at 0.5, 1, 1.5, 2, 3 and infinity.
+// SFPLUTFP32: words of six segments of |x|, which end at 0.5, 1, 1.5, 2, 3 (or 4) and infinity.
 typedef struct segments {
     uint16_t slopes[6], intercepts[6];
+    bool fifth_ends_at_4;
 } segments;
 
 // A word has 5 bits of exponent; 31 of them means 0.
@@ -61,7 +62,8 @@ static uint32_t from_word(uint16_t word) {
 }
 
 static uint32_t look_up(qdq_multiply_add chip, const segments *table, uint32_t x) {
-    static const uint32_t ends[5] = {HALF, ONE, 0x3FC00000u, TWO, 0x40400000u};
+    const uint32_t fifth = table->fifth_ends_at_4 ? 0x40800000u : 0x40400000u;
+    const uint32_t ends[5] = {HALF, ONE, 0x3FC00000u, TWO, fifth};
     uint32_t a = x & MAGNITUDE;
     int i = 0;
     while (i < 5 && a >= ends[i]) i++;
@@ -70,8 +72,18 @@ static uint32_t look_up(qdq_multiply_add chip, const segments *table, uint32_t x
 
 uint32_t qdq_sfpu_tanh_six_segments(const qdq_sfpu_program *program, uint32_t x) {
     static const segments table = {{0x3B98, 0x38CB, 0x3498, 0x2F89, 0x27EE, 0x7C00},
-                                   {0x7C00, 0x3193, 0x37B6, 0x39DB, 0x3B3F, 0x3C00}};
+                                   {0x7C00, 0x3193, 0x37B6, 0x39DB, 0x3B3F, 0x3C00},
+                                   false};
     return qdq_sfp_with_sign(look_up(program->chip, &table, x), x);
+}
+
+// 0.5 and a part that is odd in x.
+uint32_t qdq_sfpu_sigmoid_six_segments(const qdq_sfpu_program *program, uint32_t x) {
+    static const segments table = {{0x33D9, 0x32F4, 0x318A, 0x300A, 0x2A35, 0x7C00},
+                                   {0x7C00, 0x23C8, 0x2BAA, 0x3027, 0x34CC, 0x37FF},
+                                   true};
+    uint32_t odd = qdq_sfp_with_sign(look_up(program->chip, &table, x), x);
+    return qdq_sfpadd(program->chip, odd, HALF);
 }
 
 // 0.5 x and a part that is even in x. Slopes .1928 .4939 .6188 .6099 .5402 .5, intercepts
@@ -79,7 +91,8 @@ uint32_t qdq_sfpu_tanh_six_segments(const qdq_sfpu_program *program, uint32_t x)
 // -.1604 -.2796 -.2635 -.1194 0.
 uint32_t qdq_sfpu_gelu_segments(const qdq_sfpu_program *program, uint32_t x) {
     static const segments table = {{0x322B, 0x37E7, 0x38F3, 0x38E1, 0x3852, 0x3800},
-                                   {0x86D8, 0xB122, 0xB479, 0xB437, 0xAFA4, 0x7C00}};
+                                   {0x86D8, 0xB122, 0xB479, 0xB437, 0xAFA4, 0x7C00},
+                                   false};
     uint32_t even = look_up(program->chip, &table, x);
     return qdq_sfpadd(program->chip, qdq_sfpmul(program->chip, x, HALF), even);
 }
@@ -92,10 +105,22 @@ static uint32_t from_byte(uint8_t byte) {
     return (uint32_t)(byte >> 7) << 31 | exponent << 23 | (uint32_t)(byte & 15) << 19;
 }
 
-uint32_t qdq_sfpu_tanh_three_segments(const qdq_sfpu_program *program, uint32_t x) {
-    static const uint8_t slopes[3] = {0x1D, 0x48, 0xFF}, intercepts[3] = {0xFF, 0x1A, 0x00};
+// Returns slope * |x| + intercept of the segment of |x|, with the sign of x.
+static uint32_t look_up_bytes(qdq_multiply_add chip, const uint8_t slopes[3],
+                              const uint8_t intercepts[3], uint32_t x) {
     uint32_t a = x & MAGNITUDE;
     int i = a < ONE ? 0 : a < TWO ? 1 : 2;
-    uint32_t y = qdq_sfpmad(program->chip, from_byte(slopes[i]), a, from_byte(intercepts[i]));
+    uint32_t y = qdq_sfpmad(chip, from_byte(slopes[i]), a, from_byte(intercepts[i]));
     return qdq_sfp_with_sign(y, x);
+}
+
+uint32_t qdq_sfpu_tanh_three_segments(const qdq_sfpu_program *program, uint32_t x) {
+    static const uint8_t slopes[3] = {0x1D, 0x48, 0xFF}, intercepts[3] = {0xFF, 0x1A, 0x00};
+    return look_up_bytes(program->chip, slopes, intercepts, x);
+}
+
+uint32_t qdq_sfpu_sigmoid_three_segments(const qdq_sfpu_program *program, uint32_t x) {
+    static const uint8_t slopes[3] = {0x3D, 0x21, 0xFF}, intercepts[3] = {0xFF, 0xD8, 0x10};
+    uint32_t odd = look_up_bytes(program->chip, slopes, intercepts, x);
+    return qdq_sfpadd(program->chip, odd, HALF);
 }

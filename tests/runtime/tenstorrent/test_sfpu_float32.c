@@ -132,6 +132,39 @@ static void samples_equal_published_vectors(void **state) {
         }
 }
 
+// Results of an emulator of the same source.
+static void approximate_kernels_keep_the_whole_sum(void **state) {
+    (void)state;
+    static const sample samples[] = {
+        {QDQ_SFPU_SIGMOID, TABLES, 0, 0x80000000, {0x3F000000, 0x3F000000}},
+        {QDQ_SFPU_SIGMOID, TABLES, 0, 0x3A83126F, {0x3F000ED9, 0x3F000ED9}},
+        {QDQ_SFPU_SIGMOID, TABLES, 0, 0xBE800000, {0x3EE30000, 0x3EE30000}},
+        {QDQ_SFPU_SIGMOID, TABLES, 0, 0x3FC00000, {0x3F5A0000, 0x3F5A0000}},
+        {QDQ_SFPU_SIGMOID, TABLES, 0, 0x40000000, {0x3F800000, 0x3F800000}},
+        {QDQ_SFPU_SIGMOID, TABLES, 0, 0xFF800000, {0xFF800001, 0x7FC00000}},
+        {QDQ_SFPU_SIGMOID, NEW, 0, 0x3A83126F, {0x3F001012, 0x3F001012}},
+        {QDQ_SFPU_SIGMOID, NEW, 0, 0xBE800000, {0x3EE09C00, 0x3EE09C00}},
+        {QDQ_SFPU_SIGMOID, NEW, 0, 0x3F400000, {0x3F2D9C00, 0x3F2D9C00}},
+        {QDQ_SFPU_SIGMOID, NEW, 0, 0x3FA00000, {0x3F46B800, 0x3F46B800}},
+        {QDQ_SFPU_SIGMOID, NEW, 0, 0x3FE00000, {0x3F59C400, 0x3F59C400}},
+        {QDQ_SFPU_SIGMOID, NEW, 0, 0xC0600000, {0x3CF9A000, 0x3CF9A000}},
+        {QDQ_SFPU_SIGMOID, NEW, 0, 0x40800000, {0x3F7FF000, 0x3F7FF000}},
+        {QDQ_SFPU_LOG, TABLES, 0, 0x00000000, {0xFF800000, 0xFF800000}},
+        {QDQ_SFPU_LOG, TABLES, 0, 0x80000000, {0x7FC00000, 0x7FC00000}},
+        {QDQ_SFPU_LOG, TABLES, 0, 0x3FE00000, {0x3F0F42FB, 0x3F0F42FB}},
+        {QDQ_SFPU_LOG, TABLES, 0, 0x000116C2, {0xFF800001, 0x7FC00000}},
+        {QDQ_SFPU_LOG, TABLES, 0, 0x7F800000, {0x7F800000, 0x7F800000}},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(samples); i++)
+        for (int chip = 0; chip < 2; chip++) {
+            qdq_sfpu_program program = {.op = samples[i].op,
+                                        .chip = sfpu_chips[chip].chip,
+                                        .generation = samples[i].generation,
+                                        .approximate = true};
+            assert_int_equal(qdq_sfpu_float32(&program, samples[i].x), samples[i].want[chip]);
+        }
+}
+
 // A Dst of 32 bits keeps -0 and NaN, and flushes denormals only where it stores.
 static void functions_of_bits_keep_zeros_and_nan(void **state) {
     (void)state;
@@ -151,6 +184,7 @@ static void functions_of_bits_keep_zeros_and_nan(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_equal_published_vectors),
+        cmocka_unit_test(approximate_kernels_keep_the_whole_sum),
         cmocka_unit_test(functions_of_bits_keep_zeros_and_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

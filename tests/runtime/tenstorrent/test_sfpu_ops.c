@@ -100,9 +100,10 @@ static void functions_without_an_approximate_mode_ignore_it(void **state) {
     qdq_sfpu_program erf = {
         .op = QDQ_SFPU_ERF, .chip = QDQ_MULTIPLY_ADD_WORMHOLE, .approximate = true};
     assert_int_equal(qdq_sfpu_evidence_of(&erf, false), QDQ_SFPU_SILICON);
-    qdq_sfpu_program sigmoid = {
-        .op = QDQ_SFPU_SIGMOID, .chip = QDQ_MULTIPLY_ADD_WORMHOLE, .approximate = true};
-    assert_false(qdq_sfpu_modelled(&sigmoid, false));
+    qdq_sfpu_program gelu = {
+        .op = QDQ_SFPU_GELU, .chip = QDQ_MULTIPLY_ADD_WORMHOLE, .approximate = true};
+    assert_true(qdq_sfpu_modelled(&gelu, false));
+    assert_false(qdq_sfpu_modelled(&gelu, true));
 }
 
 int main(void) {

@@ -46,6 +46,8 @@ static const function functions[] = {
     {"Rsqrt", QDQ_SFPU_RSQRT, 0, 0, true},
     {"Sqrt", QDQ_SFPU_SQRT, 0, 0, true},
     {"Tanh", QDQ_SFPU_TANH, 0, 0, true},
+    {"Log", QDQ_SFPU_LOG, 0, 0, true},
+    {"Sigmoid", QDQ_SFPU_SIGMOID, 0, 0, true},
     {"Erf", QDQ_SFPU_ERF, 0, 0, true},
     {"Log1p", QDQ_SFPU_LOG1P, 0, 0, true},
     {"Mish", QDQ_SFPU_MISH, 0, 0, true},
@@ -112,13 +114,13 @@ static bool ignores_mode(const function *f) {
            f->program == QDQ_SFPU_MISH;
 }
 
-// Returns the case of the published vectors of a function on a chip.
+// Returns the case of a function with its usual parameters on a chip.
 static const sfpu_case *case_of(const function *f, int chip) {
     bool approximate = f->approximate && !ignores_mode(f);
     for (int i = 0; i < SFPU_CASES; i++) {
         const sfpu_case *c = &sfpu_cases[i];
-        if (c->vectors && c->op == f->program && c->approximate == approximate &&
-            c->generation == TABLES && c->checksum[chip])
+        if ((c->vectors || c->approximate) && c->op == f->program &&
+            c->approximate == approximate && c->generation == TABLES && c->checksum[chip])
             return c;
     }
     return NULL;
