@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "graph/core/open_file.h"
+#include "graph/core/target.h"
 #include "graph/formats/json/json_read.h"
 #include "graph/formats/onnx/onnx_read.h"
 #include "graph/formats/tflite/tflite_read.h"
@@ -41,6 +42,9 @@ static qdq_status read_text(qdq_graph *graph, const contents *from,
 
 static qdq_status read_contents(qdq_graph *graph, const contents *from,
                                 const qdq_graph_options *options, qdq_error *err) {
+    qdq_target_version target;
+    if (options && options->target && !qdq_target_version_find(options->target, &target, err))
+        return QDQ_ERR_ARGUMENT;
     if (!from->onnx && options && options->until)
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
                         "only an ONNX model can end at '%.200s'; this is a %s", options->until,

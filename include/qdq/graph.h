@@ -135,13 +135,13 @@ QDQ_API void qdq_set_tile(qdq_graph *graph, qdq_value value, qdq_tile_shape tile
 //---- Files (docs/format.md) -------------------------------------------------
 
 // Reads a qdq/1 file, a oneDNN Graph JSON file, an ONNX model (docs/onnx.md), or a TensorFlow Lite
-// model (docs/tflite.md); the target is "onednn" or "onnx" for the two in the middle if the options
-// name none. Returns NULL with `err` set if the
-// file cannot be read or has another format, or if dims of an ONNX model stay open. Returns a graph
-// even if its report has findings (unknown names, cycles, every per-node mistake). Constants of
-// more than 4096 elements stay in their file, which the graph keeps open; calls that need them read
-// them, and fail with QDQ_ERR_IO if the file has been written to by then. A new file may take the
-// place of the old one.
+// model (docs/tflite.md). If the options name no target, it is the one of the file, or "onednn",
+// "onnx" and "litert" for the other three. Returns NULL with `err` set if the options name an
+// unknown target, if the file cannot be read or has another format, or if dims of an ONNX model
+// stay open. Returns a graph even if its report has findings (unknown names, cycles, every mistake
+// of a node). Constants of more than 4096 elements stay in their file, which the graph keeps open;
+// calls that need them read them, and fail with QDQ_ERR_IO if the file has been written to by then.
+// A new file may take the place of the old one.
 QDQ_API qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options,
                                   qdq_error *err);
 

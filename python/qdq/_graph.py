@@ -76,11 +76,12 @@ def load(path: Union[PathLike, bytes, bytearray, memoryview], *, target: Optiona
     """Loads a qdq/1 file, a oneDNN Graph JSON file, an ONNX or a TensorFlow Lite model, with any ending of its name.
 
     path: of the file, or its content as bytes; files that the content names are not read then (see parse).
-    target: "onnx", "ort@1.31-avx2", ...; by default the target that the file names, "onnx" for ONNX models.
+    target: "onnx", "ort@1.31-avx2", ...; by default the target that the file names, "onnx" for ONNX models, "litert" for
+    TensorFlow Lite models.
     shapes: {input: (1, 3, 224, 224)} and dims: {"batch": 1} set the open dims of an ONNX model.
     until: the node or value at which an ONNX model shall end.
-    Raises FileError, ParseError, or ArgumentError for dims that stay open. A graph with mistakes is returned: check()
-    lists them.
+    Raises FileError, ParseError, or ArgumentError for an unknown target and for dims that stay open. A graph with mistakes
+    is returned: check() lists them.
     """
     if isinstance(path, (bytes, bytearray, memoryview)):
         return parse(path, target=target, shapes=shapes, dims=dims, until=until)

@@ -211,6 +211,8 @@ CASE(qdq_graph_load) {
 CASE(qdq_graph_parse) {
     FAILS(QDQ_ERR_ARGUMENT, qdq_graph_parse(NULL, 10, NULL, NULL, NULL, err));
     FAILS(QDQ_ERR_PARSE, qdq_graph_parse("", 0, NULL, NULL, NULL, err));
+    const qdq_graph_options options = {.target = "ttnn@nope"};
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_parse("{}", 2, NULL, NULL, &options, err));
 }
 
 CASE(qdq_graph_write) {

@@ -87,6 +87,7 @@ class Graphs(unittest.TestCase):
         cases = [(qdq.FileError, "missing.json", lambda: qdq.load("missing.json")),
                  (qdq.ParseError, "", lambda: qdq.parse("{")),
                  (qdq.ArgumentError, "target 'nothing' is unknown", lambda: built().check("nothing")),
+                 (qdq.ArgumentError, "did you mean 'onnx'", lambda: qdq.parse("{}", target="onx")),
                  (qdq.ArgumentError, "has no 'scal'", lambda: built(scal=1)),
                  (qdq.ArgumentError, "no dtype 'int5'", lambda: qdq.Builder().input("x", "int5", (1,))),
                  (qdq.ArgumentError, "'x' is missing", lambda: built().run()),
