@@ -259,6 +259,10 @@ class Unreadable(Calibration):
         self.assertRegex(self.calibrate("s.state").err,
                          r"^warning: s.state: \d of \d values have elements that are not finite, which count for no range: "
                          r"'\w+' has 2 NaN and 2 infinite ones; look at the samples\n$")
+        for i in (1, 2):
+            self.calibrate(f"{i}.state", "--shard", f"{i}/2")
+        self.assertRegex(self.qdq("merge", "1.state", "2.state", "-o", "m.state").err,
+                         r"^warning: m.state: \d of \d values have elements that are not finite.* 2 NaN and 2 infinite ones")
 
     def test_merged_shards_have_the_same_names(self):
         self.break_files()

@@ -291,7 +291,7 @@ class ExplainData(Case):
 
     def test_equal_graphs_exit_with_0(self):
         self.qdq("explain", "f.json", "--against", "f.json", "--data", "x.npy", "-o", "s.state")
-        self.assertIn("output 'y': exact, median sample exact, 1 of samples decide alike\n",
+        self.assertIn("output 'y': exact, median sample exact, 100 % of samples decide alike\n",
                       self.qdq("merge", "s.state").out)
 
 

@@ -117,6 +117,7 @@ static int write_sum(const merging *m) {
     printf("%s: %zu %s, %" PRId64 " sample%s, %zu of %" PRId64 " shard%s\n", out, s->tables[0].rows,
            s->kind->rows, s->taken, s->taken == 1 ? "" : "s", s->shards_held, s->shard_count,
            s->shard_count == 1 ? "" : "s");
+    if (s->kind->warn) s->kind->warn(s, out);
     return EXIT_OK;
 }
 

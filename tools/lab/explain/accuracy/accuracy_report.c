@@ -110,8 +110,8 @@ static void print_output(const output_accuracy *o, const char *seed) {
     printf("output '%s': ", o->name);
     printf("%s", o->known ? ratio_text(o->ratio, ratio) : "not in the float model");
     if (o->known && !isnan(o->median))
-        printf(", median sample %s, %.3g of samples decide alike", ratio_text(o->median, ratio),
-               o->alike);
+        printf(", median sample %s, %.3g %% of samples decide alike", ratio_text(o->median, ratio),
+               100 * o->alike);
     if (seed) printf(", on random inputs (--fill %s)", seed);
     printf("\n");
 }
