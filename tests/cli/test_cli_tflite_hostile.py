@@ -132,7 +132,9 @@ class Numbering(Hostile):
     def test_codes_of_old_and_new_files(self):
         for old, new in ((19, 0), (19, 19), (0, 19)):
             self.fine(flatbuffer({**self.tables, 1: [{0: i8(old), 3: i32(new)}]})[0])
-        self.found(flatbuffer({**self.tables, 1: [{0: i8(127), 3: i32(200)}]})[0], "node 'y': operator: has code 200")
+        self.found(flatbuffer({**self.tables, 1: [{0: i8(127), 3: i32(200)}]})[0], "node 'y': STABLEHLO_WHILE: is not read (code 200)")
+        self.found(flatbuffer({**self.tables, 1: [{0: i8(127), 3: i32(9999)}]})[0], "node 'y': operator: is not read (code 9999)")
+        self.found(flatbuffer({**self.tables, 1: [{0: i8(-1), 3: i32(-1)}]})[0], "node 'y': operator: is not read (code -1)")
         self.found(flatbuffer({**self.tables, 1: [{0: i8(32), 1: "Mine\n", 3: i32(32)}]})[0],
                    "node 'y': operator: is 'Mine?', an operator of the model's maker")
 

@@ -136,10 +136,11 @@ static const qdq_tflite_op *find_row(qdq_tflite_node *node, const qdq_flat_table
         if (row) node->op = row->name;
         return row;
     }
-    node->op = "operator";
+    bool custom = number == CUSTOM;
+    node->op = custom ? "operator" : qdq_tflite_builtin_name(number);
     qdq_tflite_refuse(node, NULL,
-                      number == CUSTOM ? custom_name(node, &code)
-                                       : TFLITE_TEXT(node, "has code %d", number),
+                      custom ? custom_name(node, &code)
+                             : TFLITE_TEXT(node, "is not read (code %d)", number),
                       NULL);
     return NULL;
 }

@@ -31,6 +31,9 @@ typedef struct qdq_tflite_op {
 // Returns the row of an operator, or NULL.
 const qdq_tflite_op *qdq_tflite_find_op(int code);
 
+// Returns the name of an operator that may have no row; "operator" for an unknown code.
+const char *qdq_tflite_builtin_name(int code);
+
 typedef void qdq_tflite_convert(qdq_tflite_node *node, const qdq_tflite_op *row);
 
 // tflite_quantize.c
