@@ -154,6 +154,28 @@ class Convolutions(Tflite):
         for outputs, strides, valid in ((4, [1, 1], True), (8, [2, 2], False)):
             self.check_conv("DEPTHWISE_CONV_2D", [1, 3, 3, outputs], outputs, 1, strides, [1, 1], valid)
 
+    def test_transposed(self):
+        """Each element of x is added, times weights, to the window that it comes from in a convolution of y."""
+        shape, kernel = [1, 3, 4, 2], (3, 2)
+        x, w, bias = numbers(24, 31), numbers(3 * 3 * 2 * 2, 33, -7, 7), [10, -20, 30]
+        scales = [1.0, 0.5, 0.25]
+        for strides, valid, height, width in (((2, 3), True, 7, 11), ((2, 3), True, 8, 13), ((2, 3), False, 6, 12), ((2, 3), False, 5, 10), ((1, 1), False, 3, 4)):
+            sums = [bias[o] * SCALE * scales[o] for _ in range(height * width) for o in range(3)]
+            top, left = (0 if valid else same_padding(size, k, stride, 1)[0] for size, k, stride in zip((height, width), kernel, strides))
+            for r, c, o, ky, kx, i in itertools.product(range(3), range(4), range(3), range(3), range(2), range(2)):
+                row, column = r * strides[0] + ky - top, c * strides[1] + kx - left
+                if 0 <= row < height and 0 <= column < width:
+                    sums[(row * width + column) * 3 + o] += reals(x)[(r * 4 + c) * 2 + i] * w[((o * 3 + ky) * 2 + kx) * 2 + i] * scales[o]
+            tensors = [Tensor("shape", "int32", [4], [1, height, width, 3]), Tensor("w", "int8", [3, 3, 2, 2], w, scales, [0] * 3), x_tensor(shape),
+                       Tensor("b", "int32", [3], bias, [SCALE * one for one in scales]), Tensor("y", "int8", [1, height, width, 3], scale=16.0, zero_point=-5)]
+            options = window_options((3,), valid, strides)
+            content = model(tensors, [Op("TRANSPOSE_CONV", ["shape", "w", "x", "b"], ["y"], options)], ["x"], ["y"])
+            found = self.run_model(content, x=harness.tensor("int8", shape, x))["y"]
+            self.assertEqual(found, [code(one, 16.0, -5) for one in sums], (strides, valid, height))
+        tensors[0].data = [1, 9, 4, 3]
+        self.assert_refusal(model(tensors, [Op("TRANSPOSE_CONV", ["shape", "w", "x", "b"], ["y"], options)], ["x"], ["y"]),
+                            "node 'y': TRANSPOSE_CONV: output_shape has 9, wanted 3 to 3")
+
     def test_a_bias_without_scale_has_the_product_of_scales(self):
         self.check_conv("CONV_2D", [3, 1, 1, 4], 3, 4, [1, 1], [1, 1], True, bias_scale=False)
 

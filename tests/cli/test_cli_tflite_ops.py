@@ -50,6 +50,58 @@ class Elements(Tflite):
             out = Tensor("y", "int8", [64], scale=1 / 256, zero_point=-128)
             self.assertEqual(self.run_op(op, [64], [64], {}, (), x, out)[1], [code(real(v), 1 / 256, -128) for v in reals(x)], op)
 
+    def test_functions_of_floats(self):
+        x = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.0, 2.5, 3.25]
+        positive = [abs(v) for v in x]
+        elu = lambda v: v if v > 0 else math.expm1(v)
+        gelu = lambda v: 0.5 * v * (1 + math.erf(v / math.sqrt(2)))
+        gelu_tanh = lambda v: 0.5 * v * (1 + math.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v ** 3)))
+        for op, given, real, options in (
+                ("ABS", x, abs, {}), ("CEIL", x, math.ceil, {}), ("FLOOR", x, math.floor, {}), ("NEG", x, lambda v: -v, {}), ("ROUND", x, round, {}),
+                ("SIGN", x, lambda v: math.copysign(1, v), {}), ("SQUARE", x, lambda v: v * v, {}), ("SQRT", positive, math.sqrt, {}),
+                ("RSQRT", positive, lambda v: 1 / math.sqrt(v), {}), ("EXP", x, math.exp, {}), ("LOG", positive, math.log, {}), ("SIN", x, math.sin, {}),
+                ("COS", x, math.cos, {}), ("ELU", x, elu, {}), ("GELU", x, gelu, {}), ("GELU", x, gelu_tanh, {0: i8(1)})):
+            content = model([Tensor("x", "float32", [8]), Tensor("y", "float32", [8])], [Op(op, ["x"], ["y"], options)], ["x"], ["y"])
+            found = self.run_model(content, x=harness.tensor("float32", [8], given))["y"]
+            for one, v in zip(found, given):
+                self.assertAlmostEqual(one, real(v), delta=1e-6 * max(1, abs(real(v))), msg=op)
+
+    def test_functions_of_codes_are_pairs(self):
+        x = numbers(64, 19)
+        self.assertEqual(self.run_op("ABS", [64], [64], {}, (), x)[1], [code(abs(v)) for v in reals(x)])
+        made = self.converted((self.folder / "m.tflite").read_bytes())["nodes"]
+        self.assertEqual([one["op"] for one in made], ["Dequantize", "Abs", "Quantize"])
+        out = self.qdq("check", "m.tflite").out
+        self.assertIn("Abs: no evidence covers the bits", out)
+
+    def test_more_pairs(self):
+        a, b = [-100, 0, 3, 50, 127, -128], [2, -7, 3, -128, 127, 100]
+        for op, real in (("DIV", lambda x, y: x / y), ("MAXIMUM", max), ("MINIMUM", min)):
+            out = Tensor("y", "int8", [6], scale=2.0, zero_point=0)
+            found = self.run_op(op, [6], [6], {}, [Tensor("b", "int8", [6], b, 0.5)], a, out)[1]
+            self.assertEqual(found, [code(real(*one), 2.0, 0) for one in zip(reals(a), reals(b, 0.5, 0))], op)
+        content = model([Tensor("a", "float32", [3]), Tensor("b", "float32", [3]), Tensor("y", "float32", [3])], [Op("POW", ["a", "b"], ["y"])],
+                        ["a", "b"], ["y"])
+        found = self.run_model(content, a=harness.tensor("float32", [3], [2, 3, 0.5]), b=harness.tensor("float32", [3], [3, 2, -1]))["y"]
+        self.assertEqual(found, [8, 9, 2])
+
+    def test_prelu(self):
+        x = numbers(24, 21)
+        slopes = [1, 2, -4]
+        found = self.run_op("PRELU", [2, 4, 3], [2, 4, 3], {}, [Tensor("slopes", "int8", [1, 1, 3], slopes, 0.125)], x)[1]
+        self.assertEqual(found, [code(v if v > 0 else v * slopes[i % 3] * 0.125) for i, v in enumerate(reals(x))])
+
+    def test_batches_of_products(self):
+        a, b = numbers(12, 23, -9, 9), numbers(12, 25, -9, 9)
+        for adjoint in (0, 1):
+            at = (lambda n, i, k: b[n * 6 + k * 3 + i]) if adjoint else (lambda n, i, k: b[n * 6 + i * 2 + k])
+            want = [code(sum((a[n * 6 + r * 3 + i] - ZERO) * at(n, i, k) for i in range(3)) * SCALE * 0.5) for n in range(2) for r in range(2) for k in range(2)]
+            other = Tensor("b", "int8", [2, 2, 3] if adjoint else [2, 3, 2], b, 0.5)
+            self.assertEqual(self.run_op("BATCH_MATMUL", [2, 2, 3], [2, 2, 2], {1: i8(adjoint)}, [other], a)[1], want)
+        content = model([Tensor("x", "float32", [2, 3]), Tensor("b", "int8", [3, 2], b[:6], 0.5), Tensor("y", "float32", [2, 2])],
+                        [Op("BATCH_MATMUL", ["x", "b"], ["y"])], ["x"], ["y"])
+        self.assert_refusal(content, "node 'y': BATCH_MATMUL: multiplies floats by codes, wanted both quantized, or none")
+
     def test_leaky_relu(self):
         x = numbers(64, 13)
         found = self.run_op("LEAKY_RELU", [64], [64], {0: f32(0.125)}, (), x)[1]
@@ -74,6 +126,13 @@ class Elements(Tflite):
         self.assert_refusal(content, "node 'y': MEAN: axis is 5, wanted -1 to 0")
         content = model([x_tensor([2]), Tensor("axes", "int32", [1]), x_tensor([], "y")], [Op("MEAN", ["x", "axes"], ["y"])], ["x", "axes"], ["y"])
         self.assert_refusal(content, "node 'y': MEAN: axes is no constant of int32 or int64")
+
+    def test_sums_and_bounds(self):
+        x = numbers(6, 27, -9, 9)
+        rows = reals(x[:3]), reals(x[3:])
+        for op, of in (("SUM", sum), ("REDUCE_MAX", max), ("REDUCE_MIN", min)):
+            found = self.run_op(op, [2, 3], [2], {}, [Tensor("axes", "int32", [1], [1])], x)[1]
+            self.assertEqual(found, [code(of(row)) for row in rows], op)
 
     def test_floats(self):
         content = model([Tensor("x", "float32", [3]), Tensor("y", "float32", [3])], [Op("ADD", ["x", "x"], ["y"], {0: i8(3)})], ["x"], ["y"])
@@ -105,6 +164,31 @@ class Movement(Tflite):
             self.assertEqual(self.run_op(op, shape, out, options, more, x)[1], x)
         found = self.run_op("TRANSPOSE", [2, 3], [3, 2], {}, [Tensor("perm", "int32", [2], [1, 0])], x)[1]
         self.assertEqual(found, [x[i * 3 + k] for k in range(3) for i in range(2)])
+
+    def test_expand_dims(self):
+        x = numbers(6, 29)
+        for axis, shape in ((0, [1, 2, 3]), (-1, [2, 3, 1]), (1, [2, 1, 3])):
+            self.assertEqual(self.run_op("EXPAND_DIMS", [2, 3], shape, {}, [Tensor("axis", "int32", [1], [axis])], x)[1], x)
+        content = model([x_tensor([2]), Tensor("axis", "int32", [1], [2]), x_tensor([2], "y")], [Op("EXPAND_DIMS", ["x", "axis"], ["y"])], ["x"], ["y"])
+        self.assert_refusal(content, "node 'y': EXPAND_DIMS: axis is 2, wanted -2 to 1")
+
+    def test_blocks_of_pixels(self):
+        x = list(range(48))
+        at = lambda h, w, c: x[(h * 3 + w) * 8 + c]
+        want = [at(h // 2, w // 2, (h % 2 * 2 + w % 2) * 2 + c) for h in range(4) for w in range(6) for c in range(2)]
+        self.assertEqual(self.run_op("DEPTH_TO_SPACE", [1, 2, 3, 8], [1, 4, 6, 2], {0: i32(2)}, (), x)[1], want)
+        self.assertEqual(self.run_op("SPACE_TO_DEPTH", [1, 4, 6, 2], [1, 2, 3, 8], {0: i32(2)}, (), want)[1], x)
+        for op, shape in (("DEPTH_TO_SPACE", [1, 2, 2, 6]), ("SPACE_TO_DEPTH", [1, 3, 2, 1]), ("DEPTH_TO_SPACE", [4, 4, 4])):
+            content = model([x_tensor(shape), x_tensor(shape, "y")], [Op(op, ["x"], ["y"], {0: i32(2)})], ["x"], ["y"])
+            self.assert_refusal(content, f"node 'y': {op}: block_size is 2, wanted a divisor of dims of 4 in x, which is {shape}")
+
+    def test_slice(self):
+        x = list(range(24))
+        numbers_of = lambda begin, size: [Tensor("begin", "int32", [2], begin), Tensor("size", "int32", [2], size)]
+        self.assertEqual(self.run_op("SLICE", [4, 6], [2, 3], {}, numbers_of([1, 3], [2, -1]), x)[1], [9, 10, 11, 15, 16, 17])
+        for begin, size in (([1, 3], [4, 1]), ([-1, 0], [1, 1]), ([0, 0], [-2, 1]), ([5, 0], [-1, 1])):
+            content = model([x_tensor([4, 6]), *numbers_of(begin, size), x_tensor([1, 1], "y")], [Op("SLICE", ["x", "begin", "size"], ["y"])], ["x"], ["y"])
+            self.assert_refusal(content, "node 'y': SLICE: size and begin do not fit, wanted parts of [4, 6]")
 
     def test_strided_slice(self):
         x = list(range(24))

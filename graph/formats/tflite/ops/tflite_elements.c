@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts operators of elements and of slices: functions, sums and products, SOFTMAX and MEAN.
+// Converts operators of elements and of slices: functions, sums and products, SOFTMAX, MEAN and its
+// like.
+#include <string.h>
+
 #include "graph/formats/tflite/ops/tflite_ops.h"
 #include "runtime/numerics/dtype.h"
 
@@ -20,7 +23,7 @@ void qdq_tflite_unary(qdq_tflite_node *node, const qdq_tflite_op *row) {
     qdq_clamp_attrs clamp = {.name = name, .x = x, .min = QDQ_FLOAT(0.0), .max = QDQ_FLOAT(6.0)};
     if (row->code == QDQ_TFLITE_RELU_N1_TO_1) clamp.min = QDQ_FLOAT(-1.0);
     if (row->code != QDQ_TFLITE_RELU6) clamp.max = QDQ_FLOAT(1.0);
-    bool bounded = row->ours[0] == 'C';
+    bool bounded = strcmp(row->ours, "Clamp") == 0;
     qdq_graph *graph = node->im->graph;
     qdq_tflite_finish(node, bounded ? qdq_clamp(graph, x, clamp)
                                     : qdq_add_node(graph, row->ours, &attrs, sizeof attrs));
@@ -34,6 +37,37 @@ void qdq_tflite_leaky_relu(qdq_tflite_node *node, const qdq_tflite_op *row) {
     qdq_tflite_finish(node, qdq_leaky_relu(node->im->graph, x,
                                            (qdq_alpha_attrs){.name = qdq_tflite_op_name(node),
                                                              .alpha = QDQ_FLOAT(alpha)}));
+}
+
+void qdq_tflite_elu(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    (void)row;
+    qdq_value x = qdq_tflite_operand(node, 0, QDQ_TFLITE_AS_STORED, "x");
+    if (node->refused) return;
+    qdq_tflite_finish(node, qdq_elu(node->im->graph, x,
+                                    (qdq_alpha_attrs){.name = qdq_tflite_op_name(node),
+                                                      .alpha = QDQ_FLOAT(1.0)}));
+}
+
+void qdq_tflite_gelu(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    (void)row;
+    qdq_value x = qdq_tflite_operand(node, 0, QDQ_TFLITE_AS_STORED, "x");
+    bool approximate = qdq_tflite_int(node, 0, QDQ_FLAT_I8, 0) != 0;
+    if (node->refused) return;
+    qdq_tflite_finish(
+        node, qdq_gelu(node->im->graph, x,
+                       (qdq_gelu_attrs){.name = qdq_tflite_op_name(node),
+                                        .mode = approximate ? QDQ_GELU_TANH : QDQ_GELU_ERF}));
+}
+
+// The slopes have the last dims of x.
+void qdq_tflite_prelu(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    (void)row;
+    qdq_value x = qdq_tflite_operand(node, 0, QDQ_TFLITE_AS_STORED, "x");
+    qdq_value slope = qdq_tflite_operand(node, 1, QDQ_TFLITE_AS_STORED, "slope");
+    if (node->refused) return;
+    qdq_tflite_finish(node, qdq_prelu(node->im->graph, x, slope,
+                                      (qdq_prelu_attrs){.name = qdq_tflite_op_name(node),
+                                                        .data_format = QDQ_NXC}));
 }
 
 // Softmax of the last dim; a factor other than 1 is a Multiply before it.
@@ -54,8 +88,8 @@ void qdq_tflite_softmax(qdq_tflite_node *node, const qdq_tflite_op *row) {
                                                             .axis = QDQ_INT(-1)}));
 }
 
-void qdq_tflite_mean(qdq_tflite_node *node, const qdq_tflite_op *row) {
-    (void)row;
+// Means, sums and bounds over some dims.
+void qdq_tflite_reduce(qdq_tflite_node *node, const qdq_tflite_op *row) {
     int64_t axes[QDQ_MAX_RANK];
     size_t count, kept = 0;
     bool known, marked[QDQ_MAX_RANK] = {false};
@@ -72,5 +106,6 @@ void qdq_tflite_mean(qdq_tflite_node *node, const qdq_tflite_op *row) {
                               .keep_dims =
                                   qdq_tflite_int(node, 0, QDQ_FLAT_I8, 0) ? QDQ_TRUE : QDQ_FALSE};
     attrs.name = qdq_tflite_op_name(node);
-    qdq_tflite_finish(node, qdq_reduce_mean(node->im->graph, x, attrs));
+    attrs.x = x;
+    qdq_tflite_finish(node, qdq_add_node(node->im->graph, row->ours, &attrs, sizeof attrs));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts operators that move elements: CONCATENATION, PAD, RESHAPE, SQUEEZE, TRANSPOSE. Codes
-// move as they are.
+// Converts operators that move elements: CONCATENATION, PAD, RESHAPE and its like, TRANSPOSE,
+// DEPTH_TO_SPACE, SPACE_TO_DEPTH. Codes move as they are.
 #include <stdio.h>
 
 #include "graph/formats/tflite/ops/tflite_ops.h"
@@ -171,6 +171,30 @@ void qdq_tflite_squeeze(qdq_tflite_node *node, const qdq_tflite_op *row) {
     reshape(node, dims, kept);
 }
 
+// Adds a dim of 1 before an axis.
+void qdq_tflite_expand_dims(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    (void)row;
+    int64_t given, dims[QDQ_MAX_RANK];
+    size_t count;
+    bool known;
+    int axis;
+    qdq_value x = qdq_tflite_ref(node, 0, QDQ_TFLITE_AS_STORED);
+    qdq_shape shape = qdq_tflite_shape(node, x, &known);
+    if (!known || !qdq_tflite_ints(node, 1, "axis", 1, &given, &count)) return;
+    if (count != 1 || shape.rank == QDQ_MAX_RANK) {
+        qdq_tflite_refuse(node, count != 1 ? "axis" : "x",
+                          count != 1 ? "has no element" : "has 8 dims",
+                          count != 1 ? "one" : "at most 7");
+        return;
+    }
+    if (!qdq_tflite_axis(node, given, shape.rank + 1, &axis)) return;
+    for (int i = 0; i <= shape.rank; i++)
+        dims[i] = i == axis ? 1 : shape.dims[i < axis ? i : i - 1];
+    reshape(node, dims, (size_t)shape.rank + 1);
+}
+
+//---- Dims in another order --------------------------------------------------
+
 void qdq_tflite_transpose(qdq_tflite_node *node, const qdq_tflite_op *row) {
     (void)row;
     int64_t order[QDQ_MAX_RANK];
@@ -181,4 +205,41 @@ void qdq_tflite_transpose(qdq_tflite_node *node, const qdq_tflite_op *row) {
         node, 0,
         qdq_transpose(node->im->graph, x,
                       (qdq_transpose_attrs){.name = node->name, .order = {order, count}}));
+}
+
+// Moves the pixels of a block of [N, H, W, C] between channels, where they come first, and rows and
+// columns.
+void qdq_tflite_block(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    bool known, to_space = row->code == QDQ_TFLITE_DEPTH_TO_SPACE;
+    int64_t block = qdq_tflite_int(node, 0, QDQ_FLAT_I32, 0);
+    qdq_graph *graph = node->im->graph;
+    qdq_value x = qdq_tflite_ref(node, 0, QDQ_TFLITE_AS_STORED);
+    qdq_shape shape = qdq_tflite_shape(node, x, &known);
+    if (!known) return;
+    const int64_t *d = shape.dims;
+    bool fits = shape.rank == 4 && block >= 1 && block <= 1 << 15 &&
+                (to_space ? d[3] % (block * block) == 0 : d[1] % block == 0 && d[2] % block == 0);
+    if (!fits) {
+        qdq_tflite_refuse(node, "block_size", TFLITE_TEXT(node, "is %lld", (long long)block),
+                          TFLITE_TEXT(node, "a divisor of dims of 4 in x, which is %s",
+                                      qdq_shape_text(&graph->findings, shape)));
+        return;
+    }
+    const int64_t cut[2][6] = {{d[0], d[1] / block, block, d[2] / block, block, d[3]},
+                               {d[0], d[1], d[2], block, block, d[3] / (block * block)}};
+    static const int64_t order[6] = {0, 1, 3, 2, 4, 5};
+    const int64_t to[2][4] = {{d[0], d[1] / block, d[2] / block, d[3] * block * block},
+                              {d[0], d[1] * block, d[2] * block, d[3] / (block * block)}};
+    qdq_value y = qdq_reshape(graph, x,
+                              (qdq_reshape_attrs){.name = qdq_tflite_helper(node, "blocks"),
+                                                  .shape = {cut[to_space], 6},
+                                                  .special_zero = QDQ_FALSE});
+    y = qdq_transpose(
+        graph, y,
+        (qdq_transpose_attrs){.name = qdq_tflite_helper(node, "moved"), .order = {order, 6}});
+    qdq_tflite_bind(node, 0,
+                    qdq_reshape(graph, y,
+                                (qdq_reshape_attrs){.name = node->name,
+                                                    .shape = {to[to_space], 4},
+                                                    .special_zero = QDQ_FALSE}));
 }

@@ -11,6 +11,7 @@
 
 // Codes of operators that converters tell apart.
 enum {
+    QDQ_TFLITE_DEPTH_TO_SPACE = 5,
     QDQ_TFLITE_RELU_N1_TO_1 = 20,
     QDQ_TFLITE_RELU6 = 21,
     QDQ_TFLITE_READ_VARIABLE = 143,
@@ -39,18 +40,18 @@ typedef void qdq_tflite_convert(qdq_tflite_node *node, const qdq_tflite_op *row)
 // tflite_quantize.c
 qdq_tflite_convert qdq_tflite_quantize_op, qdq_tflite_dequantize_op;
 // tflite_windows.c
-qdq_tflite_convert qdq_tflite_conv, qdq_tflite_depthwise, qdq_tflite_average_pool,
-    qdq_tflite_max_pool;
+qdq_tflite_convert qdq_tflite_conv, qdq_tflite_depthwise, qdq_tflite_transpose_conv,
+    qdq_tflite_average_pool, qdq_tflite_max_pool;
 // tflite_products.c
-qdq_tflite_convert qdq_tflite_fully_connected;
+qdq_tflite_convert qdq_tflite_fully_connected, qdq_tflite_batch_matmul;
 // tflite_elements.c
-qdq_tflite_convert qdq_tflite_binary, qdq_tflite_unary, qdq_tflite_leaky_relu, qdq_tflite_softmax,
-    qdq_tflite_mean;
+qdq_tflite_convert qdq_tflite_binary, qdq_tflite_unary, qdq_tflite_leaky_relu, qdq_tflite_elu,
+    qdq_tflite_gelu, qdq_tflite_prelu, qdq_tflite_softmax, qdq_tflite_reduce;
 // tflite_move.c
 qdq_tflite_convert qdq_tflite_concatenation, qdq_tflite_pad, qdq_tflite_reshape, qdq_tflite_squeeze,
-    qdq_tflite_transpose;
+    qdq_tflite_expand_dims, qdq_tflite_transpose, qdq_tflite_block;
 // tflite_slices.c
-qdq_tflite_convert qdq_tflite_strided_slice, qdq_tflite_split, qdq_tflite_split_v;
+qdq_tflite_convert qdq_tflite_slice, qdq_tflite_strided_slice, qdq_tflite_split, qdq_tflite_split_v;
 // tflite_resize.c
 qdq_tflite_convert qdq_tflite_resize_bilinear, qdq_tflite_resize_nearest;
 // tflite_variables.c

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts FULLY_CONNECTED: rows of x times weights [outputs, inputs].
+// Converts FULLY_CONNECTED, rows of x times weights [outputs, inputs], and BATCH_MATMUL.
 #include "graph/formats/tflite/ops/tflite_ops.h"
 #include "runtime/numerics/dtype.h"
 
@@ -76,4 +76,18 @@ void qdq_tflite_fully_connected(qdq_tflite_node *node, const qdq_tflite_op *row)
                                        (qdq_matmul_attrs){.name = qdq_tflite_op_name(node),
                                                           .bias = bias,
                                                           .transpose_b = QDQ_TRUE}));
+}
+
+void qdq_tflite_batch_matmul(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    (void)row;
+    if (qdq_tflite_is_codes(node->inputs[0]) != qdq_tflite_is_codes(node->inputs[1]))
+        qdq_tflite_refuse(node, NULL, "multiplies floats by codes", "both quantized, or none");
+    qdq_matmul_attrs attrs = {
+        .transpose_a = qdq_tflite_int(node, 0, QDQ_FLAT_I8, 0) ? QDQ_TRUE : QDQ_FALSE,
+        .transpose_b = qdq_tflite_int(node, 1, QDQ_FLAT_I8, 0) ? QDQ_TRUE : QDQ_FALSE};
+    qdq_value a = qdq_tflite_operand(node, 0, QDQ_TFLITE_AS_STORED, "a");
+    qdq_value b = qdq_tflite_operand(node, 1, QDQ_TFLITE_AS_STORED, "b");
+    if (node->refused) return;
+    attrs.name = qdq_tflite_op_name(node);
+    qdq_tflite_finish(node, qdq_matmul(node->im->graph, a, b, attrs));
 }

@@ -1,8 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts STRIDED_SLICE, SPLIT and SPLIT_V, each part as a Slice.
+// Converts SLICE, STRIDED_SLICE, SPLIT and SPLIT_V, each part as a Slice.
 #include <stdio.h>
 
 #include "graph/formats/tflite/ops/tflite_ops.h"
+
+//---- SLICE ------------------------------------------------------------------
+
+// A size of -1 is the rest of the dim.
+void qdq_tflite_slice(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    (void)row;
+    int64_t begin[QDQ_MAX_RANK], size[QDQ_MAX_RANK], end[QDQ_MAX_RANK];
+    size_t count, sizes;
+    bool known;
+    qdq_value x = qdq_tflite_ref(node, 0, QDQ_TFLITE_AS_STORED);
+    qdq_shape shape = qdq_tflite_shape(node, x, &known);
+    size_t rank = (size_t)shape.rank;
+    if (!known || !qdq_tflite_ints(node, 1, "begin", QDQ_MAX_RANK, begin, &count) ||
+        !qdq_tflite_ints(node, 2, "size", QDQ_MAX_RANK, size, &sizes))
+        return;
+    bool fits = count == rank && sizes == rank;
+    for (size_t i = 0; fits && i < rank; i++) {
+        int64_t rest = shape.dims[i] - begin[i];
+        fits = begin[i] >= 0 && rest >= 0 && size[i] >= -1 && size[i] <= rest;
+        end[i] = size[i] == -1 ? shape.dims[i] : begin[i] + size[i];
+    }
+    if (!fits) {
+        qdq_tflite_refuse(
+            node, "size", "and begin do not fit",
+            TFLITE_TEXT(node, "parts of %s", qdq_shape_text(&node->im->graph->findings, shape)));
+        return;
+    }
+    qdq_tflite_bind(
+        node, 0,
+        qdq_slice(
+            node->im->graph, x,
+            (qdq_slice_attrs){.name = node->name, .starts = {begin, rank}, .ends = {end, rank}}));
+}
 
 //---- STRIDED_SLICE ----------------------------------------------------------
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts convolutions and pooling, whose window slides over the rows and columns of [N, H, W, C].
-// Padding by rule becomes numbers.
+// Converts convolutions, also transposed ones, and pooling, whose window slides over the rows and
+// columns of [N, H, W, C]. Padding by rule becomes numbers.
 #include "graph/formats/tflite/ops/tflite_ops.h"
 
 // The window of an operator, along rows and columns.
@@ -102,6 +102,77 @@ void qdq_tflite_conv(qdq_tflite_node *node, const qdq_tflite_op *row) {
 void qdq_tflite_depthwise(qdq_tflite_node *node, const qdq_tflite_op *row) {
     (void)row;
     convolve(node, 5, QDQ_TFLITE_DEPTHWISE);
+}
+
+//---- Transposed convolution -------------------------------------------------
+
+// Sets the padding of a window over y that makes `in` windows, and how many last rows and columns
+// of y no whole window reaches. False after a refusal.
+static bool fit_output(qdq_tflite_node *node, const int64_t *in, const int64_t *y, window *w,
+                       int64_t *more) {
+    for (int i = 0; i < 2; i++) {
+        int64_t reached = (in[i] - 1) * w->strides[i] + w->kernel[i] - w->begin[i] - w->end[i];
+        more[i] = y[i] - reached;
+        if (more[i] >= 0 && more[i] < w->strides[i]) continue;
+        qdq_tflite_refuse(node, "output_shape", TFLITE_TEXT(node, "has %lld", (long long)y[i]),
+                          TFLITE_TEXT(node, "%lld to %lld", (long long)reached,
+                                      (long long)(reached + w->strides[i] - 1)));
+        return false;
+    }
+    return true;
+}
+
+// Returns weights [O, kh, kw, I] as [kh, kw, O, I].
+static qdq_value transposed_weights(qdq_tflite_node *node) {
+    static const int64_t order[4] = {1, 2, 0, 3};
+    qdq_value weights = qdq_tflite_operand(node, 1, QDQ_TFLITE_AS_STORED, "weights");
+    if (!weights.id) return weights;
+    return qdq_transpose(
+        node->im->graph, weights,
+        (qdq_transpose_attrs){.name = qdq_tflite_helper(node, "weights_xoi"), .order = {order, 4}});
+}
+
+// Converts the operator as inputs x, weights and bias, of which y has these dims.
+static void convolve_transposed(qdq_tflite_node *node, const int64_t *y_dims) {
+    bool known, known_weights;
+    qdq_value x = qdq_tflite_operand(node, 0, QDQ_TFLITE_AS_STORED, "x");
+    qdq_value weights = transposed_weights(node);
+    qdq_shape shape = qdq_tflite_shape(node, x, &known);
+    qdq_shape w_shape = qdq_tflite_shape(node, weights, &known_weights);
+    if (!known || !known_weights || refuse_rank(node, "x", shape)) return;
+    qdq_shape y = {.rank = 4, .dims = {y_dims[0], y_dims[1], y_dims[2], y_dims[3]}};
+    window w = {.kernel = {w_shape.dims[0], w_shape.dims[1]}, .dilations = {1, 1}};
+    int64_t more[2];
+    if (!read_window(node, y, &w) || !fit_output(node, shape.dims + 1, y.dims + 1, &w, more))
+        return;
+    qdq_conv_transpose_attrs attrs = {.strides = {w.strides, 2},
+                                      .dilations = {w.dilations, 2},
+                                      .pads_begin = {w.begin, 2},
+                                      .pads_end = {w.end, 2},
+                                      .output_padding = {more, 2},
+                                      .data_format = QDQ_NXC,
+                                      .weights_format = QDQ_XOI,
+                                      .bias = qdq_tflite_bias(node)};
+    if (node->refused) return;
+    attrs.name = qdq_tflite_op_name(node);
+    qdq_tflite_finish(node, qdq_conv_transpose(node->im->graph, x, weights, attrs));
+}
+
+// The inputs are the shape of y, weights, x and a bias.
+void qdq_tflite_transpose_conv(qdq_tflite_node *node, const qdq_tflite_op *row) {
+    (void)row;
+    int64_t dims[4];
+    size_t count;
+    if (!qdq_tflite_ints(node, 0, "output_shape", 4, dims, &count)) return;
+    if (count != 4) {
+        qdq_tflite_refuse(node, "output_shape", TFLITE_TEXT(node, "has %zu numbers", count), "4");
+        return;
+    }
+    qdq_tflite_tensor *inputs[3] = {node->inputs[2], node->inputs[1], qdq_tflite_input(node, 3)};
+    qdq_tflite_node same = *node;
+    same.inputs = inputs, same.input_count = 3;
+    convolve_transposed(&same, dims);
+    node->refused = same.refused;
 }
 
 //---- Pooling ----------------------------------------------------------------
