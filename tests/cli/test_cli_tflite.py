@@ -59,6 +59,7 @@ class Quantizing(Tflite):
     def test_float16(self):
         content = model([Tensor("h", "float16", [3], [1.5, -2, 0.25]), Tensor("y", "float32", [3])], [Op("DEQUANTIZE", ["h"], ["y"])], [], ["y"])
         self.assertEqual(self.run_model(content)["y"], [1.5, -2, 0.25])
+        self.assertIn("bits: 0 of 1 node exact, 1 read\n", self.qdq("check", "m.tflite").out)
 
     def test_refusals(self):
         x, plain = Tensor("x", "float32", [2]), Tensor("y", "int8", [2])

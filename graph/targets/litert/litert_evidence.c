@@ -39,6 +39,11 @@ static bool is_wide(const qdq_op_context *ctx) {
     return ctx->inputs[0].type.dtype == QDQ_FLOAT64 || ctx->outputs[0].dtype == QDQ_FLOAT64;
 }
 
+// True for a DEQUANTIZE of float16, whose numbers float32 has.
+static bool is_widened(const qdq_op_context *ctx) {
+    return ctx->inputs[0].type.dtype == QDQ_FLOAT16 && ctx->outputs[0].dtype == QDQ_FLOAT32;
+}
+
 //---- Rows -------------------------------------------------------------------
 
 #define INTEGER_OPS                                                                            \
@@ -46,7 +51,7 @@ static bool is_wide(const qdq_op_context *ctx) {
     "Cast MaxPool Gather Pad Tile Expand"
 #define WIDE_OPS "Cast Add Subtract Multiply Divide Maximum Minimum Equal Less Greater Select"
 #define BOUNDS "ReduceMax ReduceMin"
-#define MOVES "StaticReshape StaticTranspose Slice Concat"
+#define MOVES "StaticReshape StaticTranspose Slice Concat Pad"
 #define X86 "xnnpack-x86 builtin-x86 reference"
 #define ARM "xnnpack-arm64 builtin-arm64"
 #define ON_X86 "ai-edge-litert 2.3.0 on a CPU with AVX512-VNNI"
@@ -74,6 +79,7 @@ const qdq_evidence_row litert_evidence[] = {
     QDQ_RUN_IF(is_dequantize, X86, "Dequantize", "DEQUANTIZE", "codes of 8 bits, or of 16 with the zero point 0", ON_X86, X86_DATA, DATE),
     QDQ_RUN_IF(is_dequantize, ARM, "Dequantize", "DEQUANTIZE", "codes of 8 bits, or of 16 with the zero point 0", ON_ARM, ARM_DATA, ARM_DATE),
     QDQ_READ_IF(NULL, "", MOVES, "moves", "", "LiteRT's kernels: elements are not computed"),
+    QDQ_READ_IF(is_widened, "", "Cast", "DEQUANTIZE", "float16 to float32", "float32 has every float16"),
     QDQ_READ_IF(qdq_is_float32, "", BOUNDS, "least and greatest elements", "", "LiteRT's kernels: elements are not computed"),
     {{0}, NULL},
 };
@@ -85,6 +91,7 @@ const qdq_evidence_row tflm_evidence[] = {
     QDQ_RUN_IF(is_per_tensor, "", "Quantize", "QUANTIZE", "float32 to codes of 8 or 16 bits, one scale", TFLM, TFLM_DATA, DATE),
     QDQ_RUN_IF(is_dequantize, "", "Dequantize", "DEQUANTIZE", "codes of 8 bits, or of 16 with the zero point 0", TFLM, TFLM_DATA, DATE),
     QDQ_READ_IF(NULL, "", MOVES, "moves", "", "TFLM's kernels: elements are not computed"),
+    QDQ_READ_IF(is_widened, "", "Cast", "DEQUANTIZE", "float16 to float32", "float32 has every float16"),
     {{0}, NULL},
 };
 // clang-format on
