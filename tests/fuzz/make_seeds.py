@@ -116,22 +116,28 @@ def tflite_files():
          Tensor("v", "int8", [2, 3], [1] * 6, [0.5, 0.25], [0, 0]), Tensor("y", "float32", [2, 2]), Tensor("z", "float32", [2, 1])],
         [Op("QUANTIZE", ["x"], ["q"]), Op("FULLY_CONNECTED", ["q", "w"], ["a"]), Op("FULLY_CONNECTED", ["x", "v"], ["y"]),
          Op("DEQUANTIZE", ["a"], ["z"])], ["x"], ["y", "z"])
-    names = ["ADD", "SUB", "MUL", "LOGISTIC", "TANH", "HARD_SWISH", "RELU", "RELU6", "LEAKY_RELU", "SOFTMAX"]
-    pairs = {"ADD", "SUB", "MUL"}
+    names = ["ADD", "SUB", "MUL", "LOGISTIC", "TANH", "HARD_SWISH", "RELU", "RELU6", "LEAKY_RELU", "SOFTMAX", "ABS",
+             "ELU", "GELU", "DIV", "MAXIMUM", "POW", "PRELU"]
+    pairs = {"ADD", "SUB", "MUL", "DIV", "MAXIMUM", "POW", "PRELU"}
     options = {"LEAKY_RELU": {0: f32(0.1)}, "SOFTMAX": {0: f32(1)}, "ADD": {0: i8(1)}}
     yield "elements", model([code("x", [2, 3]), *(code(f"y{i}", [2, 3]) for i in range(len(names)))],
                             [Op(name, ["x"] * (2 if name in pairs else 1), [f"y{i}"], options.get(name, {})) for i, name in enumerate(names)],
                             ["x"], [f"y{i}" for i in range(len(names))])
     yield "moves", model(
         [code("x", [2, 6]), numbers("two", [1, 0]), numbers("pads", [1, 0, 0, 2]), numbers("end", [2, 5]), numbers("axis", [1]),
-         numbers("sizes", [2, 4]), numbers("shape", [3, -1]), *(code(f"y{i}", [1]) for i in range(9))],
+         numbers("sizes", [2, 4]), numbers("part", [1, -1]), numbers("shape", [3, -1]), *(code(f"y{i}", [1]) for i in range(11))],
         [Op("PAD", ["x", "pads"], ["y0"]), Op("STRIDED_SLICE", ["x", "two", "end", "end"], ["y1"], {4: i32(1)}),
          Op("SPLIT", ["axis", "x"], ["y2", "y3"]), Op("SPLIT_V", ["x", "sizes", "axis"], ["y4", "y5"]), Op("RESHAPE", ["x", "shape"], ["y6"]),
-         Op("TRANSPOSE", ["x", "two"], ["y7"]), Op("CONCATENATION", ["x", "x"], ["y8"], {0: i32(1)})], ["x"], [f"y{i}" for i in range(9)])
+         Op("TRANSPOSE", ["x", "two"], ["y7"]), Op("CONCATENATION", ["x", "x"], ["y8"], {0: i32(1)}),
+         Op("SLICE", ["x", "two", "part"], ["y9"]), Op("EXPAND_DIMS", ["x", "axis"], ["y10"])], ["x"], [f"y{i}" for i in range(11)])
     yield "images", model(
-        [code("x", image), numbers("size", [3, 5]), numbers("axes", [1, 2]), *(code(f"y{i}", image) for i in range(4))],
+        [code("x", image), numbers("size", [3, 5]), numbers("axes", [1, 2]), numbers("large", [1, 8, 8, 2]), Tensor("w", "int8", [2, 3, 3, 2], [1] * 36, 0.25),
+         *(code(f"y{i}", image) for i in range(8))],
         [Op("RESIZE_BILINEAR", ["x", "size"], ["y0"], {3: i8(1)}), Op("RESIZE_NEAREST_NEIGHBOR", ["x", "size"], ["y1"]),
-         Op("MEAN", ["x", "axes"], ["y2"], {0: i8(1)}), Op("SQUEEZE", ["y2"], ["y3"], {0: ints([0])})], ["x"], ["y0", "y1", "y3"])
+         Op("MEAN", ["x", "axes"], ["y2"], {0: i8(1)}), Op("SQUEEZE", ["y2"], ["y3"], {0: ints([0])}),
+         Op("SPACE_TO_DEPTH", ["x"], ["y4"], {0: i32(2)}), Op("DEPTH_TO_SPACE", ["y4"], ["y5"], {0: i32(2)}),
+         Op("TRANSPOSE_CONV", ["large", "w", "y5"], ["y6"], {0: i8(0), 1: i32(2), 2: i32(2)}), Op("BATCH_MATMUL", ["x", "x"], ["y7"], {1: i8(1)})],
+        ["x"], ["y0", "y1", "y3", "y6", "y7"])
 
 
 if __name__ == "__main__":
