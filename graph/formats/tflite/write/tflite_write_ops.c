@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of ops that are written as operators of TensorFlow Lite. A new one is a row.
+#include <string.h>
+
+#include "graph/formats/tflite/write/tflite_writers.h"
+#include "graph/memory/given_layout.h"
+
+#define WINDOW " strides pads_begin pads_end auto_pad data_format "
+
+// clang-format off
+static const qdq_tflite_writer_row rows[] = {
+    {"Add", qdq_tflite_find_pair, qdq_tflite_write_binary, true, " auto_broadcast "},
+    {"Subtract", qdq_tflite_find_pair, qdq_tflite_write_binary, true, " auto_broadcast "},
+    {"Multiply", qdq_tflite_find_pair, qdq_tflite_write_binary, true, " auto_broadcast "},
+    {"Sigmoid", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
+    {"Tanh", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
+    {"HardSwish", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
+    {"ReLU", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
+    {"ReLU6", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
+    {"Clamp", qdq_tflite_find_pair, qdq_tflite_write_clamp, false, " min max "},
+    {"LeakyReLU", qdq_tflite_find_pair, qdq_tflite_write_leaky_relu, false, " alpha "},
+    {"SoftMax", qdq_tflite_find_softmax, qdq_tflite_write_softmax, false, " axis "},
+    {"ReduceMean", qdq_tflite_find_pair, qdq_tflite_write_mean, false, " axes keep_dims "},
+    {"Convolution", qdq_tflite_find_conv, qdq_tflite_write_conv, true,
+     WINDOW " dilations groups weights_format "},
+    {"MatMul", qdq_tflite_find_matmul, qdq_tflite_write_matmul, true, " transpose_b dtype "},
+    {"AvgPool", qdq_tflite_find_pair, qdq_tflite_write_pool, true, WINDOW " kernel exclude_pad "},
+    {"MaxPool", qdq_tflite_find_move, qdq_tflite_write_pool, true, WINDOW " kernel dilations "},
+    {"Interpolate", qdq_tflite_find_pair, qdq_tflite_write_interpolate, false,
+     " mode sizes scales coordinate_transformation_mode data_format "},
+    {"Gather", qdq_tflite_find_gather, qdq_tflite_write_gather, false, " axis "},
+    {"Concat", qdq_tflite_find_move, qdq_tflite_write_concat, true, " axis "},
+    {"Pad", qdq_tflite_find_move, qdq_tflite_write_pad, false, " pads axes mode "},
+    {"StaticReshape", qdq_tflite_find_reshape, qdq_tflite_write_reshape, false,
+     " shape special_zero "},
+    {"StaticTranspose", qdq_tflite_find_move, qdq_tflite_write_transpose, false, " order "},
+    {"Slice", qdq_tflite_find_slice, qdq_tflite_write_slice, false, " starts ends axes steps "},
+    {"Quantize", qdq_tflite_find_alone, qdq_tflite_write_quantize, false,
+     " qtype axis scales zps dtype quant_min quant_max saturate zero_point_domain queue_id "},
+    {"Dequantize", qdq_tflite_find_alone, qdq_tflite_write_dequantize, false,
+     " qtype axis scales zps dtype quant_min quant_max saturate zero_point_domain queue_id "},
+    {"Requantize", qdq_tflite_find_alone, qdq_tflite_write_requantize, false,
+     " in_scales in_zps out_scales out_zps qtype axis dtype quant_min quant_max queue_id "},
+    {"Cast", qdq_tflite_find_alone, qdq_tflite_write_cast, false, " dtype "},
+};
+// clang-format on
+
+const qdq_tflite_writer_row *qdq_tflite_row_of(const char *op) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].op, op) == 0) return &rows[i];
+    return NULL;
+}
+
+qdq_tflite_find *qdq_tflite_finder_of(const qdq_node *node) {
+    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
+    return row ? row->find : qdq_tflite_find_alone;
+}
+
+bool qdq_tflite_fuses(const qdq_node *node) {
+    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
+    return row && row->fuses;
+}
+
+//---- Shared by writers ------------------------------------------------------
+
+int32_t qdq_tflite_in(qdq_tflite_writer *w, size_t i) {
+    if (i >= w->unit->in_count || !w->unit->in[i].value) return TFLITE_NO_TENSOR;
+    return qdq_tflite_tensor_of(w, w->unit->in[i].value, qdq_tflite_operand_params(w, i), NULL);
+}
+
+int32_t qdq_tflite_out(qdq_tflite_writer *w, size_t i) {
+    return qdq_tflite_tensor_of(w, w->unit->outs[i], NULL, NULL);
+}
+
+qdq_tflite_operator *qdq_tflite_emit_unit(qdq_tflite_writer *w, qdq_tflite_code code, int kind,
+                                          size_t count) {
+    int32_t tensors[8], y = qdq_tflite_out(w, 0);
+    for (size_t i = 0; i < count; i++) tensors[i] = qdq_tflite_in(w, i);
+    qdq_tflite_operator *op = qdq_tflite_emit(w, code, kind);
+    for (size_t i = 0; i < count; i++) qdq_tflite_add_input(w, op, tensors[i]);
+    qdq_tflite_add_output(w, op, y);
+    return op;
+}
+
+const qdq_type *qdq_tflite_type_at(const qdq_tflite_writer *w, uint32_t value) {
+    return &w->draft->graph->values[value].type;
+}
+
+//---- Nodes ------------------------------------------------------------------
+
+// True if a list of words between spaces has the word.
+static bool has_word(const char *words, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
+        if (at > words && at[-1] == ' ' && at[length] == ' ') return true;
+    return false;
+}
+
+// Refuses attributes that are set and that no writer reads.
+static void check_attrs(qdq_tflite_writer *w, const char *known) {
+    const qdq_op *op = w->node->op;
+    for (size_t i = 0; i < op->attr_count; i++) {
+        const qdq_attr_desc *attr = &op->attrs[i];
+        bool set = qdq_attr_is_set(attr, (const char *)w->node->attrs + attr->offset);
+        if (set && !has_word(known, attr->name))
+            qdq_tflite_cannot(w, attr->name, "has no counterpart in TensorFlow Lite", NULL);
+    }
+}
+
+// Refuses further results that are read, as the statistics of a softmax.
+static void check_results(qdq_tflite_writer *w) {
+    for (size_t i = 1; i < w->node->output_count; i++)
+        if (w->draft->graph->values[w->node->outputs[i]].uses)
+            qdq_tflite_cannot(w, w->node->op->outputs[i].name, "is read",
+                              "not read: TensorFlow Lite lacks it");
+}
+
+void qdq_tflite_write_node(qdq_tflite_draft *draft, size_t index) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    qdq_tflite_writer w = {.draft = draft, .node = node, .unit = &draft->units[index]};
+    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
+    if (!row) {
+        qdq_tflite_cannot(&w, NULL, "is no operator that is written", NULL);
+        return;
+    }
+    for (size_t i = 0; i < node->output_count; i++)
+        if (qdq_graph_given_layout(draft->graph, node->outputs[i]))
+            qdq_tflite_cannot(&w, NULL, "says where its result lies on a device",
+                              "nothing of a device");
+    check_attrs(&w, row->attrs);
+    check_results(&w);
+    if (!w.refused) row->write(&w);
+}
