@@ -79,6 +79,15 @@ qdq_value qdq_tflite_quantized(qdq_tflite_node *node, qdq_value y, const char *h
 // Binds output 0 to the result of the op: adds the activation and the Quantize.
 void qdq_tflite_finish(qdq_tflite_node *node, qdq_value y);
 
+// How RESIZE_NEAREST_NEIGHBOR maps positions of rows or columns in y to positions in x.
+typedef struct qdq_tflite_nearest {
+    int64_t in, out;  // sizes
+    bool align, half_pixel;
+} qdq_tflite_nearest;
+
+// Returns the index in x of row or column o, in float32 as the format's reference computes it.
+int64_t qdq_tflite_nearest_index(const qdq_tflite_nearest *resize, int64_t o);
+
 // Returns the shape of a value; *known false if its maker has errors.
 qdq_shape qdq_tflite_shape(const qdq_tflite_node *node, qdq_value value, bool *known);
 // Reads the axis of a tensor of `rank` dims, counted from the front. False after a refusal.

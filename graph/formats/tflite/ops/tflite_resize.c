@@ -33,14 +33,12 @@ static bool read_resize(qdq_tflite_node *node, qdq_value x, unsigned slot, resiz
 
 //---- Nearest ----------------------------------------------------------------
 
-// Returns the index in x of row or column o, in float32 as the format's reference computes it.
-static int64_t nearest(const resize *r, int dim, int64_t o) {
-    int64_t in = r->in[dim], out = r->out[dim];
-    bool corners = r->align && out > 1;
-    float scale = corners ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
+int64_t qdq_tflite_nearest_index(const qdq_tflite_nearest *r, int64_t o) {
+    bool corners = r->align && r->out > 1;
+    float scale = corners ? (float)(r->in - 1) / (float)(r->out - 1) : (float)r->in / (float)r->out;
     float at = ((float)o + (r->half_pixel ? 0.5f : 0.0f)) * scale;
     int64_t index = (int64_t)(r->align ? roundf(at) : floorf(at));
-    if (index > in - 1) index = in - 1;
+    if (index > r->in - 1) index = r->in - 1;
     return index < 0 ? 0 : index;
 }
 
@@ -58,7 +56,9 @@ void qdq_tflite_resize_nearest(qdq_tflite_node *node, const qdq_tflite_op *row) 
         qdq_shape shape = {1, {r.out[dim]}};
         int32_t *all = qdq_graph_add_constant(graph, qdq_tflite_helper(node, lists[dim]), QDQ_INT32,
                                               shape, &indices);
-        for (int64_t o = 0; all && o < r.out[dim]; o++) all[o] = (int32_t)nearest(&r, dim, o);
+        const qdq_tflite_nearest n = {r.in[dim], r.out[dim], r.align, r.half_pixel};
+        for (int64_t o = 0; all && o < r.out[dim]; o++)
+            all[o] = (int32_t)qdq_tflite_nearest_index(&n, o);
         y = qdq_gather(
             graph, y, indices,
             (qdq_gather_attrs){.name = dim ? node->name : qdq_tflite_helper(node, names[dim]),
