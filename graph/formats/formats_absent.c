@@ -5,6 +5,7 @@
 #include "graph/formats/capture/capture.h"
 #include "graph/formats/onednn/json_onednn.h"
 #include "graph/formats/tflite/tflite_read.h"
+#include "graph/formats/tflite/write/tflite_write.h"
 #include "runtime/base/profile.h"
 
 bool qdq_json_is_onednn(const qdq_json_item *json) {
@@ -24,6 +25,22 @@ qdq_status qdq_tflite_read(qdq_graph *graph, const qdq_tflite_bytes *bytes,
     return qdq_fail(err, QDQ_ERR_UNSUPPORTED,
                     "is a TensorFlow Lite model, which this build does not read; %s",
                     QDQ_BUILD_WITH("-Dprofile=full"));
+}
+
+static qdq_status refuse_tflite(qdq_error *err) {
+    return qdq_fail(err, QDQ_ERR_UNSUPPORTED,
+                    "this build of qdq writes no TensorFlow Lite models; %s",
+                    QDQ_BUILD_WITH("-Dprofile=full"));
+}
+
+qdq_status qdq_tflite_write(const qdq_graph *graph, const char *path, qdq_error *err) {
+    (void)graph, (void)path;
+    return refuse_tflite(err);
+}
+
+qdq_status qdq_tflite_write_check(const qdq_graph *graph, qdq_findings *findings, qdq_error *err) {
+    (void)graph, (void)findings;
+    return refuse_tflite(err);
 }
 
 static qdq_status refuse_c(qdq_error *err) {

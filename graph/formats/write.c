@@ -6,6 +6,7 @@
 #include "graph/formats/c/c_write.h"
 #include "graph/formats/json/json_write.h"
 #include "graph/formats/onnx/write/onnx_write.h"
+#include "graph/formats/tflite/write/tflite_write.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/words.h"
@@ -28,6 +29,7 @@ qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *
     QDQ_FIXED_ENVIRONMENT;
     QDQ_TRY(check_to_write(graph, path, err));
     if (qdq_has_ending(path, ".onnx")) return qdq_onnx_write(graph, path, QDQ_ONNX_MOST_BYTES, err);
+    if (qdq_has_ending(path, ".tflite")) return qdq_tflite_write(graph, path, err);
     return qdq_json_write(graph, path, err);
 }
 
@@ -35,10 +37,21 @@ qdq_status qdq_graph_write_whole(const qdq_graph *graph, const char *path, size_
                                  qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     QDQ_TRY(check_to_write(graph, path, err));
-    if (qdq_has_ending(path, ".onnx"))
+    bool onnx = qdq_has_ending(path, ".onnx");
+    if (onnx || qdq_has_ending(path, ".tflite"))
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
-                        "%.400s: ends in .onnx, wanted the path of a qdq/1 file", path);
+                        "%.400s: ends in %s, wanted the path of a qdq/1 file", path,
+                        onnx ? ".onnx" : ".tflite");
     return qdq_json_write_whole(graph, path, most_bytes, err);
+}
+
+static qdq_status check_tflite(qdq_graph *graph, qdq_findings *findings, qdq_error *err) {
+    return qdq_tflite_write_check(graph, findings, err);
+}
+
+const qdq_report *qdq_graph_validate_tflite(qdq_graph *graph, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    return qdq_graph_report_of(graph, check_tflite, err);
 }
 
 static qdq_status check_onnx(qdq_graph *graph, qdq_findings *findings, qdq_error *err) {

@@ -157,7 +157,8 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 // replaced completely or not at all; a .safetensors file that the old graph file does not name is
 // not replaced: QDQ_ERR_IO. Refuses a graph that has errors or an unknown target; a NULL
 // graph is QDQ_ERR_MEMORY. A path that ends in ".onnx", in any case, is written as an ONNX model
-// (docs/onnx.md), or refused with QDQ_ERR_UNSUPPORTED if ONNX has no counterpart.
+// (docs/onnx.md), in ".tflite" as a TensorFlow Lite model (docs/tflite.md), or refused with
+// QDQ_ERR_UNSUPPORTED if the format has no counterpart.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
 // Writes the graph as one qdq/1 file that needs no other: constants of more than 4096 elements are
@@ -256,6 +257,9 @@ QDQ_API const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *ta
 // without errors, qdq_graph_write can write the graph as a model. The report is valid until the
 // next check of this graph. NULL with `err` set when memory runs out, or if this build has no ONNX.
 QDQ_API const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err);
+
+// Returns a finding for each node or value that a TensorFlow Lite model cannot express, likewise.
+QDQ_API const qdq_report *qdq_graph_validate_tflite(qdq_graph *graph, qdq_error *err);
 
 // Returns a finding for each node or value that qdq_graph_write_c refuses, likewise.
 QDQ_API const qdq_report *qdq_graph_validate_c(qdq_graph *graph, qdq_error *err);

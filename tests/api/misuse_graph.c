@@ -268,6 +268,7 @@ CASE(qdq_graph_write_c) {
 }
 
 CASE(qdq_graph_validate_onnx) { FAILS(QDQ_ERR_MEMORY, qdq_graph_validate_onnx(NULL, err)); }
+CASE(qdq_graph_validate_tflite) { FAILS(QDQ_ERR_MEMORY, qdq_graph_validate_tflite(NULL, err)); }
 
 CASE(qdq_graph_validate) {
     qdq_graph *g = misuse_small_graph();
@@ -537,6 +538,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_write_whole),
                                     ROW(qdq_graph_validate),
                                     ROW(qdq_graph_validate_onnx),
+                                    ROW(qdq_graph_validate_tflite),
                                     ROW(qdq_graph_open_dims),
                                     ROW(qdq_graph_validate_c),
                                     ROW(qdq_graph_write_c),
