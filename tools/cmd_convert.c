@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq convert: reads a graph in any format and writes it as a qdq/1 file or an ONNX model.
+// qdq convert: reads a graph in any format and writes it as a qdq/1 file, an ONNX model or a
+// TensorFlow Lite model.
 #include <qdq/inspect.h>
 #include <string.h>
 
@@ -24,15 +25,16 @@ int run_convert(const options *opt) {
     const convert_options *own = opt->own;
     int code;
     if (opt->outputs.count != 1)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
-                            opt->outputs.count);
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "%zu files are given with -o, wanted one: -o OUT.json, OUT.onnx or OUT.tflite",
+            opt->outputs.count);
     const char *out = opt->outputs.items[0];
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
-    code = check_to_write(graph, false);
+    code = check_to_write(graph, NULL);
     if (code == EXIT_OK && own->deployed) code = deploy(&graph, opt);
-    if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_to_write(graph, true);
+    if (code == EXIT_OK && names_model(out)) code = check_to_write(graph, out);
     if (code == EXIT_OK) code = save_graph(graph, own->whole, opt);
     qdq_graph_destroy(graph);
     return code;

@@ -76,7 +76,7 @@ static int take_explained(const options *opt, content *out) {
     session s;
     qdq_error err = {0};
     int code = session_load(&s, opt);
-    if (code == EXIT_OK) code = check_to_write(s.graph, false);
+    if (code == EXIT_OK) code = check_to_write(s.graph, NULL);
     if (code == EXIT_OK) out->got = link_arrays(&own->gots, &err);
     if (out->got && opt->inputs.count) out->inputs = link_arrays(&opt->inputs, &err);
     if (code == EXIT_OK && err.status == QDQ_OK) out->graph = structure_text(s.graph, &err);
@@ -90,7 +90,7 @@ static int take_content(const options *opt, content *out) {
     bool given = opt->inputs.count > 0;
     void **inputs = NULL;
     int code = given ? session_start_nodes(&s, opt, opt->load.target) : session_load(&s, opt);
-    if (code == EXIT_OK) code = check_to_write(s.graph, false);
+    if (code == EXIT_OK) code = check_to_write(s.graph, NULL);
     if (code == EXIT_OK && given) inputs = session_take_inputs(&s, opt, &code);
     if (code == EXIT_OK && given) out->inputs = structure_of_inputs(s.plan, inputs, &err);
     if (code == EXIT_OK) out->graph = structure_text(s.graph, &err);

@@ -41,7 +41,7 @@ static qdq_graph *read_graph(json_span text, const char *name, const options *op
     *code = EXIT_USAGE;
     if (!graph_options_of(opt, name, &how)) return NULL;
     qdq_graph *graph = qdq_graph_parse(text.at, text.length, name, NULL, &how, &err);
-    *code = graph ? check_to_write(graph, false) : report_error(&err);
+    *code = graph ? check_to_write(graph, NULL) : report_error(&err);
     if (*code == EXIT_OK) return graph;
     qdq_graph_destroy(graph);
     return NULL;

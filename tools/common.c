@@ -215,13 +215,19 @@ static int tell_fixed_dims(qdq_graph *graph) {
     return EXIT_OK;
 }
 
-int check_to_write(qdq_graph *graph, bool model) {
+bool names_model(const char *path) {
+    return has_ending(path, ".onnx") || has_ending(path, ".tflite");
+}
+
+int check_to_write(qdq_graph *graph, const char *path) {
     qdq_error err = {0};
-    const qdq_report *report =
-        model ? qdq_graph_validate_onnx(graph, &err) : report_of_core(graph, &err);
+    bool onnx = path && has_ending(path, ".onnx"), tflite = path && has_ending(path, ".tflite");
+    const qdq_report *report = onnx     ? qdq_graph_validate_onnx(graph, &err)
+                               : tflite ? qdq_graph_validate_tflite(graph, &err)
+                                        : report_of_core(graph, &err);
     if (!report) return report_error(&err);
-    if (model ? !report->errors : !count_core_errors(report))
-        return model ? tell_fixed_dims(graph) : EXIT_OK;
+    if (onnx || tflite ? !report->errors : !count_core_errors(report))
+        return onnx ? tell_fixed_dims(graph) : EXIT_OK;
     print_findings(stderr, report, NULL, LIST_ALL);
     return EXIT_REFUSED;
 }

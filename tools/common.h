@@ -50,9 +50,11 @@ const qdq_device *device_of_plan(const options *opt);
 const qdq_device *device_for(const options *opt, const char *target);
 // Loads a graph. NULL after a message, with the exit code in *code.
 qdq_graph *load_graph(const char *path, const options *opt, int *code);
-// Prints all errors of the graph, or, if an ONNX `model` shall be written, everything that ONNX
-// cannot express. EXIT_OK if nothing is printed.
-int check_to_write(qdq_graph *graph, bool model);
+// True if the ending of a path names the format of a model: ONNX or TensorFlow Lite.
+bool names_model(const char *path);
+// Prints all errors of the graph, or, if `path` names a model, everything that its format cannot
+// express. NULL: a graph file. EXIT_OK if nothing is printed.
+int check_to_write(qdq_graph *graph, const char *path);
 // Writes a graph to the file of -o, `whole` with its constants inside, while signals wait unless it
 // is a pipe. A signal that ends the program later says that it was written. EXIT_OK, or another
 // code after a message.

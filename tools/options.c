@@ -83,7 +83,8 @@ static const option_row rows[] = {
         "write a graph of one node and at most 64 elements that shows the difference, and the "
         "results of the device for it to FILE.got.safetensors; with --data the state to write"),
     ROW("output", 'o', "FILE", LIST, outputs, " convert mend quantize ",
-        "the file to write: an ONNX model if it ends in .onnx, else a graph file, whose large "
+        "the file to write: an ONNX model if it ends in .onnx, a TensorFlow Lite model if in "
+        ".tflite, else a graph file, whose large "
         "constants go to a .safetensors file in the same folder"),
     ROW("output", 'o', "FILE", LIST, outputs, " open ",
         "the graph file to write; inputs go to FILE.inputs.safetensors, results to "

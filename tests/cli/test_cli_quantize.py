@@ -540,7 +540,7 @@ class Refusals(Quantize):
                 (("--group", "32", "--per-tensor"), "--group and --per-tensor exclude each other; give one of them"),
                 (("--data", "x.safetensors", "--fill", "1"),
                  "--data and --fill exclude each other; give the samples or one run"),
-                (("-o", "r.json"), "2 files are given with -o, wanted one: -o OUT.json or -o OUT.onnx")):
+                (("-o", "r.json"), "2 files are given with -o, wanted one: -o OUT.json, OUT.onnx or OUT.tflite")):
             with self.subTest(words=words):
                 self.assertIn(text, self.refused(*words))
         self.assertIn("--group is given, but target ort takes no groups of these weights", self.refused(

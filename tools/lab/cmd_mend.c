@@ -58,8 +58,8 @@ static int mend(mending *m, const options *opt) {
     m->mended = qdq_graph_mended(m->graph, opt->load.target, &err);
     if (!m->mended) return report_error(&err);
     int code = measure(m, opt);
-    if (code == EXIT_OK && writes_it(m, opt) && has_ending(opt->outputs.items[0], ".onnx"))
-        code = check_to_write(m->mended, true);
+    if (code == EXIT_OK && writes_it(m, opt) && names_model(opt->outputs.items[0]))
+        code = check_to_write(m->mended, opt->outputs.items[0]);
     if (code != EXIT_OK) return code;
     m->left = qdq_graph_validate(
         m->mended, opt->load.target ? opt->load.target : qdq_graph_target(m->graph), &err);
@@ -168,13 +168,14 @@ int run_mend(const options *opt) {
     int code;
     mending m = {0};
     if (opt->outputs.count != 1)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
-                            opt->outputs.count);
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "%zu files are given with -o, wanted one: -o OUT.json, OUT.onnx or OUT.tflite",
+            opt->outputs.count);
     m.graph = load_graph(opt->operands.items[0], opt, &code);
     if (!m.graph) return code;
     code = check_target(&m, opt);
-    if (code == EXIT_OK) code = check_to_write(m.graph, false);
+    if (code == EXIT_OK) code = check_to_write(m.graph, NULL);
     if (code == EXIT_OK) code = mend(&m, opt);
     if (code == EXIT_OK) code = finish(&m, opt);
     free(m.noises);

@@ -30,7 +30,7 @@ static int open_graph(quantization *q) {
     core.compile.rows = true;
     int code = session_start_as(&q->session, &core, "core");
     q->graph = q->session.graph;
-    return code == EXIT_OK ? check_to_write(q->graph, false) : code;
+    return code == EXIT_OK ? check_to_write(q->graph, NULL) : code;
 }
 
 // Finds the row of the target.
@@ -163,8 +163,8 @@ static int check(quantization *q) {
     qdq_error err = {0};
     q->report = qdq_graph_validate(q->quantized, q->target, &err);
     if (!q->report) return report_error(&err);
-    if (!q->report->errors && has_ending(q->opt->outputs.items[0], ".onnx")) {
-        int code = check_to_write(q->quantized, true);
+    if (!q->report->errors && names_model(q->opt->outputs.items[0])) {
+        int code = check_to_write(q->quantized, q->opt->outputs.items[0]);
         q->report = qdq_graph_validate(q->quantized, q->target, &err);
         if (code != EXIT_OK || !q->report) return code != EXIT_OK ? code : report_error(&err);
     }

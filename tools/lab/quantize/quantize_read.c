@@ -63,9 +63,10 @@ int quantize_options_read(quantization *q) {
     const quantize_options *own = q->own;
     quantize_choice *choice = &q->choice;
     if (opt->outputs.count != 1)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
-                            opt->outputs.count);
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "%zu files are given with -o, wanted one: -o OUT.json, OUT.onnx or OUT.tflite",
+            opt->outputs.count);
     if (!own->state && !opt->data.samples && !opt->inputs.count)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--state is missing; give the file that qdq calibrate wrote, or "
