@@ -380,8 +380,8 @@ class Graph(Owning):
             return [Change.of(lib.qdq_graph_rewrite(self._handle, i)) for i in range(count)]
 
     def write(self, path: PathLike, *, whole: bool = False) -> None:
-        """Writes the graph as an ONNX model if the path ends in ".onnx", else as a qdq/1 file with its large constants next
-        to it. Files are replaced completely or not at all.
+        """Writes the graph as an ONNX model if the path ends in ".onnx", as a TensorFlow Lite model if it ends in ".tflite",
+        else as a qdq/1 file with its large constants next to it. Files are replaced completely or not at all.
 
         whole: keep large constants in the qdq/1 file, as base64, so that it needs no other file.
         """

@@ -235,8 +235,8 @@ def quantize_graph(model: Union[Graph, PathLike], state: Union[State, PathLike, 
     in decibels. drop: keeps the fewest with which the share of right answers falls by at most this many percent points.
     labels and metric count right answers as in qdq.explain_accuracy. data: samples to measure on, as in qdq.calibrate, or
     {input: array}, a single run; None uses random inputs. out: writes the quantized graph to this path, and reads it from
-    there: an ONNX model if it ends in ".onnx", whose open dims stay open, else a qdq/1 file. docs/float_to_int8.md has the
-    formulas.
+    there: an ONNX model if it ends in ".onnx", whose open dims stay open, a TensorFlow Lite model if in ".tflite", else a
+    qdq/1 file. docs/float_to_int8.md has the formulas.
     Returns a Quantized, whose graph has no errors for the target; `graph.check()` lists its warnings. Raises StateError
     if the state belongs to another model, lacks shards or is damaged, UnsupportedError if the target refuses the
     result or no products in float reach at_least or drop, ArgumentError for names and numbers that do not fit, and
