@@ -101,6 +101,20 @@ static int transpose_version(const signature *s) {
     return s->x == QDQ_BOOL ? 3 : s->x == QDQ_INT8 ? 2 : 1;
 }
 
+static int transposed_version(const qdq_tflite_operator *op, const signature *s) {
+    if (option(op, 4)) return 5;
+    if (option(op, 3)) return 4;
+    if (op->input_count > 3) return 3;
+    return s->w == QDQ_INT8 ? 2 : 1;
+}
+
+static int slice_version(const signature *s) {
+    if (s->x == QDQ_INT4) return 7;
+    if (s->x == QDQ_UINT32) return 6;
+    if (s->rank > 4) return 5;
+    return s->x == QDQ_INT16 ? 4 : s->x == QDQ_INT8 ? 2 : 1;
+}
+
 static int pad_version(const signature *s) {
     if (s->x == QDQ_BOOL) return 5;
     if (s->rank > 4) return 4;
@@ -132,12 +146,34 @@ static int strided_version(const signature *s) {
 static const struct {
     qdq_tflite_code code;
     int int8, int16;
-} rows[] = {
-    {TFLITE_ADD, 2, 3},           {TFLITE_AVERAGE_POOL_2D, 2, 3}, {TFLITE_MAX_POOL_2D, 2, 3},
-    {TFLITE_CONCATENATION, 2, 3}, {TFLITE_SOFTMAX, 2, 3},         {TFLITE_MEAN, 2, 3},
-    {TFLITE_RELU, 2, 3},          {TFLITE_RELU6, 2, 3},           {TFLITE_LOGISTIC, 2, 3},
-    {TFLITE_TANH, 2, 3},          {TFLITE_LEAKY_RELU, 1, 2},      {TFLITE_SPLIT, 2, 4},
-    {TFLITE_SPLIT_V, 2, 2},       {TFLITE_RESIZE_BILINEAR, 2, 4}, {TFLITE_RESIZE_NEAREST, 2, 4}};
+} rows[] = {{TFLITE_EXP, 2, 2},
+            {TFLITE_LOG, 2, 2},
+            {TFLITE_RSQRT, 2, 3},
+            {TFLITE_SQRT, 2, 2},
+            {TFLITE_ABS, 2, 3},
+            {TFLITE_GELU, 2, 2},
+            {TFLITE_SUM, 2, 2},
+            {TFLITE_REDUCE_MAX, 2, 3},
+            {TFLITE_REDUCE_MIN, 2, 3},
+            {TFLITE_MAXIMUM, 2, 4},
+            {TFLITE_MINIMUM, 2, 4},
+            {TFLITE_BATCH_MATMUL, 2, 3},
+            {TFLITE_SPACE_TO_DEPTH, 2, 2},
+            {TFLITE_ADD, 2, 3},
+            {TFLITE_AVERAGE_POOL_2D, 2, 3},
+            {TFLITE_MAX_POOL_2D, 2, 3},
+            {TFLITE_CONCATENATION, 2, 3},
+            {TFLITE_SOFTMAX, 2, 3},
+            {TFLITE_MEAN, 2, 3},
+            {TFLITE_RELU, 2, 3},
+            {TFLITE_RELU6, 2, 3},
+            {TFLITE_LOGISTIC, 2, 3},
+            {TFLITE_TANH, 2, 3},
+            {TFLITE_LEAKY_RELU, 1, 2},
+            {TFLITE_SPLIT, 2, 4},
+            {TFLITE_SPLIT_V, 2, 2},
+            {TFLITE_RESIZE_BILINEAR, 2, 4},
+            {TFLITE_RESIZE_NEAREST, 2, 4}};
 
 int qdq_tflite_version_of(const qdq_tflite_subgraph *subgraph, const qdq_tflite_operator *op) {
     const signature s = signature_of(subgraph, op);
@@ -147,6 +183,8 @@ int qdq_tflite_version_of(const qdq_tflite_subgraph *subgraph, const qdq_tflite_
     case TFLITE_FULLY_CONNECTED: return product_version(op, &s);
     case TFLITE_MUL: return mul_version(&s);
     case TFLITE_SUB: return sub_version(&s);
+    case TFLITE_TRANSPOSE_CONV: return transposed_version(op, &s);
+    case TFLITE_SLICE: return slice_version(&s);
     case TFLITE_TRANSPOSE: return transpose_version(&s);
     case TFLITE_PAD:
     case TFLITE_PADV2: return pad_version(&s);
@@ -159,6 +197,11 @@ int qdq_tflite_version_of(const qdq_tflite_subgraph *subgraph, const qdq_tflite_
     bool mapped = op->code == TFLITE_RESIZE_NEAREST && (option(op, 0) || option(op, 1));
     if (s.x != QDQ_INT16 && (half_pixel || mapped)) return 3;
     if (op->code == TFLITE_SPLIT && s.x == QDQ_INT32) return 3;
+    bool bounds = op->code == TFLITE_MAXIMUM || op->code == TFLITE_MINIMUM;
+    if (bounds && s.x != QDQ_INT16 && s.ragged && s.rank > 4) return 3;
+    if (op->code == TFLITE_DIV && s.ragged && s.rank > 4) return 2;
+    if (op->code == TFLITE_ABS && s.x == QDQ_INT32) return 5;
+    if (op->code == TFLITE_SIGN && s.x == QDQ_INT32) return 2;
     if (op->code == TFLITE_RELU && s.x == QDQ_UINT8) return 2;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].code == op->code)
