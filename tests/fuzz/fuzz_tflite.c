@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libFuzzer target: reads any bytes as a TensorFlow Lite model, from memory and from a file. A
-// model that loads is checked for every target, compiled and, within a limit of operations, run.
+// model that loads is checked for every target and for writing, compiled and, within a limit of
+// operations, run.
 #include <qdq/qdq.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -23,6 +24,7 @@ static qdq_graph *read(const uint8_t *data, size_t size, const char *path) {
 static void use(qdq_graph *graph) {
     for (size_t t = 0; graph && t < qdq_target_count(); t++)
         (void)qdq_graph_validate(graph, qdq_target_get(t).name, NULL);
+    if (graph) (void)qdq_graph_validate_tflite(graph, NULL);
     qdq_plan *plan = graph ? qdq_graph_compile(graph, NULL, NULL) : NULL;
     qdq_exec *exec = plan ? qdq_exec_create(plan, NULL, NULL) : NULL;
     if (exec) qdq_exec_run(exec);
