@@ -116,6 +116,28 @@ class Products(Written):
             found = self.assert_op("FULLY_CONNECTED", [1, 5], [1, 3], {4: i8(kind)}, [w, bias("b", w.scale, dtype)], "int16")
             self.assertEqual(found.operators()[0][4].number(4, "b"), kind)
 
+    def test_transposed_convolutions(self):
+        for scales in (True, False):
+            for padding, height, width in ((1, 7, 11), (1, 8, 13), (0, 6, 12), (0, 5, 10)):
+                w = weights("w", [3, 3, 2, 2], 0)
+                b = bias("b", w.scale)
+                tensors = [Tensor("shape", "int32", [4], [1, height, width, 3]), w, x_tensor([1, 3, 4, 2]), b,
+                           Tensor("y", "int8", [1, height, width, 3], **INT8)]
+                if not scales:
+                    for one in tensors:
+                        one.scale, one.data, one.dtype = None, one.data and [n % 7 / 2 for n in one.data], "float32"
+                    tensors[0] = Tensor("shape", "int32", [4], [1, height, width, 3])
+                op = Op("TRANSPOSE_CONV", ["shape", "w", "x", "b"], ["y"], {0: i8(padding), 1: i32(3), 2: i32(2)})
+                found = self.assert_same(model(tensors, [op], ["x"], ["y"]), ["TRANSPOSE_CONV"])
+                self.assertEqual(found.elements("w", "b" if scales else "f"), w.data)
+
+    def test_batches_of_products(self):
+        for options in ({}, {0: i8(1)}, {1: i8(1)}):
+            self.assert_op("BATCH_MATMUL", [2, 2, 3] if 0 not in options else [2, 3, 2], [2, 2, 2], options,
+                           [Tensor("b", "int8", [2, 2, 3] if 1 in options else [2, 3, 2], numbers(12, 3), 0.5, 0)])
+        tensors = [Tensor("x", "float32", [2, 3]), Tensor("b", "float32", [3, 2]), Tensor("y", "float32", [2, 2])]
+        self.assert_same(model(tensors, [Op("BATCH_MATMUL", ["x", "b"], ["y"])], ["x", "b"], ["y"]), ["BATCH_MATMUL"])
+
     def test_dynamic_range(self):
         for asymmetric in (0, 1):
             x, y, w = Tensor("x", "float32", [2, 6]), Tensor("y", "float32", [2, 4]), weights("w", [4, 6], 0)
@@ -138,6 +160,20 @@ class Elements(Written):
             found = self.assert_op(op, [2, 3], [2, 3], {}, (), scale=1 / 256, zero_point=-128)
             self.assertEqual(found.codes[0][0], min(CODES[op], 127))
         self.assert_op("LEAKY_RELU", [2, 3], [2, 3], {0: f32(0.125)})
+
+    def test_functions_of_floats_and_of_codes(self):
+        for op, options in (("ABS", {}), ("CEIL", {}), ("FLOOR", {}), ("NEG", {}), ("ROUND", {}), ("SIGN", {}), ("SQUARE", {}), ("SQRT", {}),
+                            ("RSQRT", {}), ("EXP", {}), ("LOG", {}), ("SIN", {}), ("COS", {}), ("ELU", {}), ("GELU", {}), ("GELU", {0: i8(1)})):
+            self.assert_op(op, [2, 3], [2, 3], options)
+            x, y = Tensor("x", "float32", [2, 3]), Tensor("y", "float32", [2, 3])
+            self.assert_same(model([x, y], [Op(op, ["x"], ["y"], options)], ["x"], ["y"]), [op])
+
+    def test_more_pairs(self):
+        for op in ("DIV", "MAXIMUM", "MINIMUM", "POW"):
+            self.assert_op(op, [2, 3], [2, 3], {0: i8(1)} if op == "DIV" else {}, [Tensor("b", "int8", [3], [1, 2, 3], 0.5, 1)])
+        self.assert_op("PRELU", [2, 4, 3], [2, 4, 3], {}, [Tensor("slopes", "int8", [1, 1, 3], [1, 2, -4], 0.125, 0)])
+        for op in ("SUM", "REDUCE_MAX", "REDUCE_MIN"):
+            self.assert_op(op, [2, 4, 3], [2, 3], {}, [Tensor("axes", "int32", [1], [1])])
 
     def test_softmax_and_mean(self):
         for beta in (1.0, 0.5):
@@ -179,6 +215,12 @@ class Moves(Written):
         self.assert_op("SQUEEZE", [1, 2, 1, 3], [2, 1, 3], {0: ints([0])})
         self.assert_op("TRANSPOSE", [2, 3], [3, 2], {}, [Tensor("perm", "int32", [2], [1, 0])])
 
+    def test_blocks_and_dims(self):
+        for axis, shape in ((0, [1, 2, 3]), (-1, [2, 3, 1]), (1, [2, 1, 3])):
+            self.assert_op("EXPAND_DIMS", [2, 3], shape, {}, [Tensor("axis", "int32", [1], [axis])])
+        self.assert_op("DEPTH_TO_SPACE", [1, 2, 3, 8], [1, 4, 6, 2], {0: i32(2)})
+        self.assert_op("SPACE_TO_DEPTH", [1, 4, 6, 2], [1, 2, 3, 8], {0: i32(2)})
+
     def test_padding(self):
         sizes = Tensor("sizes", "int32", [2, 2], [0, 0, 1, 2])
         x, y, z = x_tensor([2, 3]), Tensor("y", "int8", [2, 3], **INT8), Tensor("z", "int8", [2, 6], **INT8)
@@ -204,6 +246,10 @@ class Moves(Written):
         self.assert_op("STRIDED_SLICE", [4, 6], [2, 3], {}, bounds([1, 0], [3, 6], [1, 2]))
         self.assert_op("STRIDED_SLICE", [4, 6], [4, 6], {0: i32(3), 1: i32(3)}, bounds([0, 0], [0, 0], [1, -1]))
         self.assert_op("STRIDED_SLICE", [4, 6], [6], {1: i32(2), 4: i32(1)}, bounds([2, 0], [3, 0], [1, 1]))
+
+    def test_parts(self):
+        part = [Tensor("begin", "int32", [2], [1, 3]), Tensor("size", "int32", [2], [2, 3])]
+        self.assert_op("SLICE", [4, 6], [2, 3], {}, part)
 
     def test_splits(self):
         x, parts = x_tensor([2, 6]), [Tensor(f"p{i}", "int8", [2, n], **INT8) for i, n in enumerate((1, 3, 2))]

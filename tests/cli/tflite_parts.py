@@ -69,4 +69,5 @@ class Model:
         return found
 
     def elements(self, name, letter):
-        return self.buffers[self.tensors[name].number(2, "I")].numbers(0, letter)
+        raw = bytes(self.buffers[self.tensors[name].number(2, "I")].numbers(0, "B"))
+        return [one[0] for one in struct.iter_unpack("<" + letter, raw)]

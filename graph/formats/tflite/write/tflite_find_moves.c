@@ -57,6 +57,52 @@ void qdq_tflite_find_move(qdq_tflite_draft *draft, const qdq_node *node, qdq_tfl
     u->moves = !u->codes;
 }
 
+//---- Blocks -----------------------------------------------------------------
+
+// True if the node is a StaticReshape to these dims.
+static bool has_shape(const qdq_tflite_draft *draft, const qdq_node *node, int rank,
+                      const int64_t *dims) {
+    const qdq_shape *y = &type_of(draft, node->outputs[0])->shape;
+    bool same = qdq_tflite_is(node, "StaticReshape") && y->rank == rank;
+    for (int i = 0; same && i < rank; i++) same = y->dims[i] == dims[i];
+    return same;
+}
+
+// True if the node swaps the dims of a block with the ones before them.
+static bool moves_block(const qdq_node *node) {
+    static const int64_t order[6] = {0, 1, 3, 2, 4, 5};
+    if (!qdq_tflite_is(node, "StaticTranspose")) return false;
+    const qdq_transpose_attrs *a = node->attrs;
+    bool same = a->order.count == 6;
+    for (size_t i = 0; same && i < 6; i++) same = a->order.data[i] == order[i];
+    return same;
+}
+
+// Finds the StaticReshape and the StaticTranspose before a StaticReshape that together are
+// DEPTH_TO_SPACE or SPACE_TO_DEPTH.
+static void find_block(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u) {
+    const qdq_node *move = qdq_tflite_maker(draft, node->inputs[0].id);
+    const qdq_node *cut = move ? qdq_tflite_maker(draft, move->inputs[0].id) : NULL;
+    if (!cut || !moves_block(move) || !qdq_tflite_share_operator(node, move) ||
+        !qdq_tflite_share_operator(node, cut))
+        return;
+    const int64_t *x = type_of(draft, cut->inputs[0].id)->shape.dims,
+                  *y = type_of(draft, node->outputs[0])->shape.dims;
+    if (type_of(draft, cut->inputs[0].id)->shape.rank != 4 || !x[1] || !y[1] ||
+        type_of(draft, node->outputs[0])->shape.rank != 4)
+        return;
+    bool to_space = y[1] > x[1];
+    int64_t block = to_space ? y[1] / x[1] : x[1] / y[1];
+    const int64_t space[6] = {x[0], x[1], x[2], block, block, y[3]},
+                  depth[6] = {x[0], y[1], block, y[2], block, x[3]};
+    bool fits = has_shape(draft, cut, 6, to_space ? space : depth) && y[0] == x[0] &&
+                (to_space ? y[1] == x[1] * block && y[2] == x[2] * block
+                          : x[1] == y[1] * block && x[2] == y[2] * block);
+    if (!fits || block < 2) return;
+    u->block = to_space ? -block : block;
+    u->in[0].value = cut->inputs[0].id;
+}
+
 //---- Slices -----------------------------------------------------------------
 
 // Finds the Slice whose dims of 1 a StaticReshape drops, both of one STRIDED_SLICE.
@@ -64,12 +110,15 @@ void qdq_tflite_find_reshape(qdq_tflite_draft *draft, const qdq_node *node, qdq_
     const char *op = "STRIDED_SLICE";
     const qdq_node *slice = qdq_tflite_maker(draft, node->inputs[0].id);
     qdq_tflite_find_move(draft, node, u);
-    if (!qdq_tflite_was(node, op) || !slice || !qdq_tflite_was(slice, op) ||
+    find_block(draft, node, u);
+    if (u->block || !qdq_tflite_was(node, op) || !slice || !qdq_tflite_was(slice, op) ||
         !qdq_tflite_is(slice, "Slice"))
         return;
     u->slice = slice;
     u->in[0].value = slice->inputs[0].id;
 }
+
+//---- Splits -----------------------------------------------------------------
 
 // Reads a Slice of one axis without steps. False: it is another one.
 static bool read_cut(const qdq_tflite_draft *draft, const qdq_node *node, int64_t *axis,

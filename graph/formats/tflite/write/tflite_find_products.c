@@ -43,25 +43,41 @@ bool qdq_tflite_is_depthwise(const qdq_tflite_draft *draft, const qdq_node *node
            w->rank == 4 && w->dims[1] == 1;
 }
 
-// True if the node turns weights from the format's order of dims to ours.
-static bool turns_weights(const qdq_node *turn, const qdq_node *node, bool depthwise) {
-    static const int64_t orders[2][4] = {{0, 3, 1, 2}, {3, 0, 1, 2}};
+// True if the node brings the weights of another one from the format's order of dims to ours.
+static bool is_turn(const qdq_node *turn, const qdq_node *node, const int64_t *order) {
     if (!turn || !qdq_tflite_is(turn, "StaticTranspose") || !qdq_tflite_share_operator(node, turn))
         return false;
     const qdq_transpose_attrs *a = turn->attrs;
     for (size_t i = 0; i < 4; i++)
-        if (a->order.count != 4 || a->order.data[i] != orders[depthwise][i]) return false;
+        if (a->order.count != 4 || a->order.data[i] != order[i]) return false;
     return true;
 }
 
 void qdq_tflite_find_conv(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u) {
+    static const int64_t orders[2][4] = {{0, 3, 1, 2}, {3, 0, 1, 2}};
     qdq_tflite_set_operand(draft, node, u, X, node->inputs[X].id);
     qdq_tflite_set_operand(draft, node, u, WEIGHTS, node->inputs[WEIGHTS].id);
     set_bias(draft, node, u);
     qdq_tflite_find_result(draft, node, u, is_product_of_codes(draft, node, u), true);
     const qdq_node *turn = qdq_tflite_maker(draft, u->in[WEIGHTS].value);
-    u->stored = turns_weights(turn, node, qdq_tflite_is_depthwise(draft, node));
+    u->stored = is_turn(turn, node, orders[qdq_tflite_is_depthwise(draft, node)]);
     if (u->stored) u->in[WEIGHTS].value = turn->inputs[0].id;
+}
+
+// The weights of ConvTranspose are [rows, columns, outputs, inputs], turned from the format's by a
+// StaticTranspose behind their Dequantize.
+void qdq_tflite_find_transposed(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u) {
+    static const int64_t order[4] = {1, 2, 0, 3};
+    uint32_t weights = node->inputs[WEIGHTS].id;
+    const qdq_node *turn = qdq_tflite_maker(draft, weights);
+    bool stored = is_turn(turn, node, order);
+    if (stored) weights = turn->inputs[0].id;
+    qdq_tflite_set_operand(draft, node, u, X, node->inputs[X].id);
+    qdq_tflite_set_operand(draft, node, u, WEIGHTS, weights);
+    set_bias(draft, node, u);
+    qdq_tflite_find_result(draft, node, u, is_product_of_codes(draft, node, u), true);
+    u->stored = stored;
+    if (!u->codes) u->in[WEIGHTS].value = weights;
 }
 
 //---- FULLY_CONNECTED --------------------------------------------------------
@@ -114,7 +130,26 @@ static void find_dynamic(const qdq_tflite_draft *draft, const qdq_node *node, qd
     u->in[WEIGHTS] = (qdq_tflite_source){weights->inputs[0].id, weights};
 }
 
+// True if the product is BATCH_MATMUL: its second operand is no matrix of weights as
+// FULLY_CONNECTED takes it.
+static bool is_batch(const qdq_tflite_draft *draft, const qdq_node *node) {
+    const qdq_matmul_attrs *a = node->attrs;
+    const qdq_node *coder = qdq_tflite_coder_of(draft, node, node->inputs[WEIGHTS].id);
+    uint32_t weights = coder ? coder->inputs[0].id : node->inputs[WEIGHTS].id;
+    const qdq_graph_value *v = &draft->graph->values[weights];
+    if (node->original_op) return qdq_tflite_was(node, "BATCH_MATMUL");
+    return v->type.shape.rank != 2 || a->transpose_a == QDQ_TRUE ||
+           (v->kind != QDQ_VALUE_CONSTANT && a->transpose_b != QDQ_TRUE);
+}
+
 void qdq_tflite_find_matmul(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u) {
+    u->batch = is_batch(draft, node);
+    if (u->batch) {
+        for (size_t i = 0; i < 2; i++)
+            qdq_tflite_set_operand(draft, node, u, i, node->inputs[i].id);
+        qdq_tflite_find_result(draft, node, u, qdq_tflite_is_coded(draft, node, u, 2), false);
+        return;
+    }
     qdq_tflite_set_operand(draft, node, u, X, node->inputs[X].id);
     qdq_tflite_set_operand(draft, node, u, WEIGHTS, node->inputs[WEIGHTS].id);
     set_bias(draft, node, u);

@@ -123,7 +123,8 @@ void qdq_tflite_find_result(qdq_tflite_draft *draft, const qdq_node *node, qdq_t
 void qdq_tflite_find_pair(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u) {
     for (size_t i = 0; i < node->input_count; i++)
         qdq_tflite_set_operand(draft, node, u, i, node->inputs[i].id);
-    bool coded = qdq_tflite_is_coded(draft, node, u, node->input_count);
+    bool coded =
+        qdq_tflite_has_codes(node) && qdq_tflite_is_coded(draft, node, u, node->input_count);
     qdq_tflite_find_result(draft, node, u, coded, qdq_tflite_fuses(node));
 }
 

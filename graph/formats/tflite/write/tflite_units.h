@@ -31,6 +31,7 @@ typedef struct qdq_tflite_unit {
     bool codes;    // the pair form: operands and result are codes
     bool moves;    // codes keep their parameters
     bool stored;   // convolutions: computed weights have the format's order of dims
+    bool batch;    // BATCH_MATMUL, not FULLY_CONNECTED
     bool dynamic;  // FULLY_CONNECTED: codes of x are computed, `asymmetric` with zero points
     bool asymmetric;
     int activation;
@@ -41,6 +42,7 @@ typedef struct qdq_tflite_unit {
     const qdq_node *coder;  // the Quantize whose parameters the result has; NULL
     bool splits;            // the Slice and the ones behind it are the parts of one split
     const qdq_node *slice;  // before a StaticReshape that drops its dims
+    int64_t block;          // DEPTH_TO_SPACE (negative) and SPACE_TO_DEPTH: its size; 0: neither
     const qdq_node *rows;   // RESIZE_NEAREST_NEIGHBOR: the Gather of rows
     float beta;             // SOFTMAX
 } qdq_tflite_unit;
@@ -85,9 +87,9 @@ const qdq_node *qdq_tflite_only_reader(const qdq_tflite_draft *draft, uint32_t v
 
 // tflite_find_products.c, tflite_find_moves.c: find units of more than pairs.
 typedef void qdq_tflite_find(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u);
-qdq_tflite_find qdq_tflite_find_conv, qdq_tflite_find_matmul, qdq_tflite_find_softmax,
-    qdq_tflite_find_move, qdq_tflite_find_reshape, qdq_tflite_find_slice, qdq_tflite_find_gather,
-    qdq_tflite_find_pair, qdq_tflite_find_alone;
+qdq_tflite_find qdq_tflite_find_conv, qdq_tflite_find_transposed, qdq_tflite_find_matmul,
+    qdq_tflite_find_softmax, qdq_tflite_find_move, qdq_tflite_find_reshape, qdq_tflite_find_slice,
+    qdq_tflite_find_gather, qdq_tflite_find_pair, qdq_tflite_find_alone;
 
 //---- Parameters (tflite_params.c) -------------------------------------------
 

@@ -1,43 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes ops of elements and of slices: sums and products, functions, SOFTMAX and MEAN.
+// Writes ops of elements and of slices: sums and products, functions, SOFTMAX, MEAN and its like.
 #include <string.h>
 
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/ops.h"
 
-enum {
-    ADD_OPTIONS = 11,
-    SUB_OPTIONS = 28,
-    MUL_OPTIONS = 21,
-    LEAKY_RELU_OPTIONS = 75,
-    HARD_SWISH_OPTIONS = 91,
-    SOFTMAX_OPTIONS = 9,
-    REDUCER_OPTIONS = 27
-};
+enum { LEAKY_RELU_OPTIONS = 75, GELU_OPTIONS = 116, SOFTMAX_OPTIONS = 9 };
 
 void qdq_tflite_write_binary(qdq_tflite_writer *w) {
-    bool product = qdq_tflite_is(w->node, "Multiply"), sum = qdq_tflite_is(w->node, "Add");
-    qdq_tflite_code code = product ? TFLITE_MUL : sum ? TFLITE_ADD : TFLITE_SUB;
-    int kind = product ? MUL_OPTIONS : sum ? ADD_OPTIONS : SUB_OPTIONS;
-    qdq_tflite_operator *op = qdq_tflite_emit_unit(w, code, kind, 2);
-    qdq_tflite_option_byte(op, 0, w->unit->activation);
+    const qdq_tflite_writer_row *row = qdq_tflite_row_of(w->node->op->name);
+    bool sum = row->code == TFLITE_ADD || row->code == TFLITE_SUB;
+    qdq_tflite_operator *op = qdq_tflite_emit_unit(w, (qdq_tflite_code)row->code, row->kind, 2);
+    if (row->fuses) qdq_tflite_option_byte(op, 0, w->unit->activation);
     // pot_scale_int16 is true by default, and its kernels take powers of two alone.
-    if (!product && w->unit->codes) qdq_tflite_option_byte(op, 1, 0);
+    if (sum && w->unit->codes) qdq_tflite_option_byte(op, 1, 0);
 }
 
 void qdq_tflite_write_unary(qdq_tflite_writer *w) {
-    static const struct {
-        const char *op;
-        qdq_tflite_code code;
-        int kind;
-    } rows[] = {{"Sigmoid", TFLITE_LOGISTIC, 0},
-                {"Tanh", TFLITE_TANH, 0},
-                {"HardSwish", TFLITE_HARD_SWISH, HARD_SWISH_OPTIONS},
-                {"ReLU", TFLITE_RELU, 0},
-                {"ReLU6", TFLITE_RELU6, 0}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (qdq_tflite_is(w->node, rows[i].op))
-            (void)qdq_tflite_emit_unit(w, rows[i].code, rows[i].kind, 1);
+    const qdq_tflite_writer_row *row = qdq_tflite_row_of(w->node->op->name);
+    (void)qdq_tflite_emit_unit(w, (qdq_tflite_code)row->code, row->kind, 1);
 }
 
 void qdq_tflite_write_clamp(qdq_tflite_writer *w) {
@@ -60,6 +41,30 @@ void qdq_tflite_write_leaky_relu(qdq_tflite_writer *w) {
     qdq_tflite_option_float(op, 0, a->alpha.value);
 }
 
+void qdq_tflite_write_elu(qdq_tflite_writer *w) {
+    const qdq_alpha_attrs *a = w->node->attrs;
+    if (a->alpha.value == 1.0)
+        (void)qdq_tflite_emit_unit(w, TFLITE_ELU, 0, 1);
+    else
+        qdq_tflite_cannot(w, "alpha", TFLITE_FOUND(w, "is %g", a->alpha.value), "1");
+}
+
+void qdq_tflite_write_gelu(qdq_tflite_writer *w) {
+    const qdq_gelu_attrs *a = w->node->attrs;
+    qdq_tflite_operator *op = qdq_tflite_emit_unit(w, TFLITE_GELU, GELU_OPTIONS, 1);
+    qdq_tflite_option_byte(op, 0, a->mode == QDQ_GELU_TANH);
+}
+
+// A slope in one dim goes with the channels, which are last.
+void qdq_tflite_write_prelu(qdq_tflite_writer *w) {
+    const qdq_prelu_attrs *a = w->node->attrs;
+    bool last = a->data_format == QDQ_NXC || a->per_channel_broadcast == QDQ_FALSE;
+    if (last || qdq_tflite_type_at(w, w->node->inputs[1].id)->shape.rank > 1)
+        (void)qdq_tflite_emit_unit(w, TFLITE_PRELU, 0, 2);
+    else
+        qdq_tflite_cannot(w, "data_format", "is NCX", "NXC: channels in the last dim");
+}
+
 void qdq_tflite_write_softmax(qdq_tflite_writer *w) {
     const qdq_softmax_attrs *a = w->node->attrs;
     int rank = qdq_tflite_type_at(w, w->node->inputs[0].id)->shape.rank;
@@ -73,11 +78,12 @@ void qdq_tflite_write_softmax(qdq_tflite_writer *w) {
     qdq_tflite_option_float(op, 0, (double)w->unit->beta);
 }
 
-void qdq_tflite_write_mean(qdq_tflite_writer *w) {
+void qdq_tflite_write_reduce(qdq_tflite_writer *w) {
+    const qdq_tflite_writer_row *row = qdq_tflite_row_of(w->node->op->name);
     const qdq_reduce_attrs *a = w->node->attrs;
     int32_t axes = qdq_tflite_new_ints(w, "axes", a->axes.data, a->axes.count, 0);
     int32_t x = qdq_tflite_in(w, 0), y = qdq_tflite_out(w, 0);
-    qdq_tflite_operator *op = qdq_tflite_emit(w, TFLITE_MEAN, REDUCER_OPTIONS);
+    qdq_tflite_operator *op = qdq_tflite_emit(w, (qdq_tflite_code)row->code, row->kind);
     qdq_tflite_add_input(w, op, x);
     qdq_tflite_add_input(w, op, axes);
     qdq_tflite_add_output(w, op, y);

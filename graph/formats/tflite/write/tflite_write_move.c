@@ -11,6 +11,8 @@ enum {
     PADV2_OPTIONS = 43,
     RESHAPE_OPTIONS = 17,
     SQUEEZE_OPTIONS = 30,
+    TO_SPACE_OPTIONS = 94,
+    TO_DEPTH_OPTIONS = 19,
     TRANSPOSE_OPTIONS = 26
 };
 
@@ -110,6 +112,32 @@ static bool find_dropped(const qdq_shape *x, const qdq_shape *y, int64_t *droppe
     return at == y->rank;
 }
 
+static bool write_block(qdq_tflite_writer *w) {
+    bool to_space = w->unit->block < 0;
+    int64_t block = to_space ? -w->unit->block : w->unit->block;
+    qdq_tflite_operator *op =
+        to_space ? qdq_tflite_emit_unit(w, TFLITE_DEPTH_TO_SPACE, TO_SPACE_OPTIONS, 1)
+                 : qdq_tflite_emit_unit(w, TFLITE_SPACE_TO_DEPTH, TO_DEPTH_OPTIONS, 1);
+    qdq_tflite_option_int(op, 0, block);
+    return true;
+}
+
+// Writes EXPAND_DIMS. False if y is not x with one more dim of 1.
+static bool write_expand_dims(qdq_tflite_writer *w, const qdq_shape *x, const qdq_shape *y) {
+    int axis = 0;
+    while (axis < x->rank && x->dims[axis] == y->dims[axis]) axis++;
+    bool fits = y->rank == x->rank + 1 && y->dims[axis] == 1;
+    for (int i = axis; fits && i < x->rank; i++) fits = x->dims[i] == y->dims[i + 1];
+    if (!fits) return false;
+    int32_t in = qdq_tflite_in(w, 0), out = qdq_tflite_out(w, 0);
+    int32_t dim = qdq_tflite_new_int(w, "axis", axis);
+    qdq_tflite_operator *op = qdq_tflite_emit(w, TFLITE_EXPAND_DIMS, 0);
+    qdq_tflite_add_input(w, op, in);
+    qdq_tflite_add_input(w, op, dim);
+    qdq_tflite_add_output(w, op, out);
+    return true;
+}
+
 void qdq_tflite_write_reshape(qdq_tflite_writer *w) {
     const qdq_shape *y = &qdq_tflite_type_at(w, w->unit->outs[0])->shape;
     const qdq_shape *x = &qdq_tflite_type_at(w, w->unit->in[0].value)->shape;
@@ -118,6 +146,9 @@ void qdq_tflite_write_reshape(qdq_tflite_writer *w) {
     if (w->unit->slice) {
         qdq_tflite_write_slice(w);
         return;
+    }
+    if (w->unit->block || qdq_tflite_was(w->node, "EXPAND_DIMS")) {
+        if (w->unit->block ? write_block(w) : write_expand_dims(w, x, y)) return;
     }
     if (qdq_tflite_was(w->node, "SQUEEZE") && find_dropped(x, y, dropped, &count)) {
         qdq_tflite_operator *op = qdq_tflite_emit_unit(w, TFLITE_SQUEEZE, SQUEEZE_OPTIONS, 1);

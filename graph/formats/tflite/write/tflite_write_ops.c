@@ -6,42 +6,88 @@
 #include "graph/memory/given_layout.h"
 
 #define WINDOW " strides pads_begin pads_end auto_pad data_format "
+#define CODER \
+    " qtype axis scales zps dtype quant_min quant_max saturate zero_point_domain queue_id "
+#define OWN(ours, find, write, fuses, coded, attrs) \
+    { ours, find, write, fuses, coded, attrs, 0, 0 }
+// A function of elements, without attributes.
+#define FUNCTION(ours, code, kind, coded) \
+    { ours, qdq_tflite_find_pair, qdq_tflite_write_unary, false, coded, "", code, kind }
+// A pair of operands, with a fused activation or not.
+#define BINARY(ours, code, kind, fuses, coded)                                                 \
+    {                                                                                          \
+        ours, qdq_tflite_find_pair, qdq_tflite_write_binary, fuses, coded, " auto_broadcast ", \
+            code, kind                                                                         \
+    }
+#define REDUCTION(ours, code, coded)                                                           \
+    {                                                                                          \
+        ours, qdq_tflite_find_pair, qdq_tflite_write_reduce, false, coded, " axes keep_dims ", \
+            code, 27                                                                           \
+    }
 
 // clang-format off
 static const qdq_tflite_writer_row rows[] = {
-    {"Add", qdq_tflite_find_pair, qdq_tflite_write_binary, true, " auto_broadcast "},
-    {"Subtract", qdq_tflite_find_pair, qdq_tflite_write_binary, true, " auto_broadcast "},
-    {"Multiply", qdq_tflite_find_pair, qdq_tflite_write_binary, true, " auto_broadcast "},
-    {"Sigmoid", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
-    {"Tanh", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
-    {"HardSwish", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
-    {"ReLU", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
-    {"ReLU6", qdq_tflite_find_pair, qdq_tflite_write_unary, false, ""},
-    {"Clamp", qdq_tflite_find_pair, qdq_tflite_write_clamp, false, " min max "},
-    {"LeakyReLU", qdq_tflite_find_pair, qdq_tflite_write_leaky_relu, false, " alpha "},
-    {"SoftMax", qdq_tflite_find_softmax, qdq_tflite_write_softmax, false, " axis "},
-    {"ReduceMean", qdq_tflite_find_pair, qdq_tflite_write_mean, false, " axes keep_dims "},
-    {"Convolution", qdq_tflite_find_conv, qdq_tflite_write_conv, true,
-     WINDOW " dilations groups weights_format "},
-    {"MatMul", qdq_tflite_find_matmul, qdq_tflite_write_matmul, true, " transpose_b dtype "},
-    {"AvgPool", qdq_tflite_find_pair, qdq_tflite_write_pool, true, WINDOW " kernel exclude_pad "},
-    {"MaxPool", qdq_tflite_find_move, qdq_tflite_write_pool, true, WINDOW " kernel dilations "},
-    {"Interpolate", qdq_tflite_find_pair, qdq_tflite_write_interpolate, false,
-     " mode sizes scales coordinate_transformation_mode data_format "},
-    {"Gather", qdq_tflite_find_gather, qdq_tflite_write_gather, false, " axis "},
-    {"Concat", qdq_tflite_find_move, qdq_tflite_write_concat, true, " axis "},
-    {"Pad", qdq_tflite_find_move, qdq_tflite_write_pad, false, " pads axes mode "},
-    {"StaticReshape", qdq_tflite_find_reshape, qdq_tflite_write_reshape, false,
-     " shape special_zero "},
-    {"StaticTranspose", qdq_tflite_find_move, qdq_tflite_write_transpose, false, " order "},
-    {"Slice", qdq_tflite_find_slice, qdq_tflite_write_slice, false, " starts ends axes steps "},
-    {"Quantize", qdq_tflite_find_alone, qdq_tflite_write_quantize, false,
-     " qtype axis scales zps dtype quant_min quant_max saturate zero_point_domain queue_id "},
-    {"Dequantize", qdq_tflite_find_alone, qdq_tflite_write_dequantize, false,
-     " qtype axis scales zps dtype quant_min quant_max saturate zero_point_domain queue_id "},
-    {"Requantize", qdq_tflite_find_alone, qdq_tflite_write_requantize, false,
-     " in_scales in_zps out_scales out_zps qtype axis dtype quant_min quant_max queue_id "},
-    {"Cast", qdq_tflite_find_alone, qdq_tflite_write_cast, false, " dtype "},
+    BINARY("Add", TFLITE_ADD, 11, true, true),
+    BINARY("Subtract", TFLITE_SUB, 28, true, true),
+    BINARY("Multiply", TFLITE_MUL, 21, true, true),
+    BINARY("Divide", TFLITE_DIV, 29, true, false),
+    BINARY("Pow", TFLITE_POW, 0, false, false),
+    BINARY("Maximum", TFLITE_MAXIMUM, 0, false, false),
+    BINARY("Minimum", TFLITE_MINIMUM, 0, false, false),
+    FUNCTION("Sigmoid", TFLITE_LOGISTIC, 0, true),
+    FUNCTION("Tanh", TFLITE_TANH, 0, true),
+    FUNCTION("HardSwish", TFLITE_HARD_SWISH, 91, true),
+    FUNCTION("ReLU", TFLITE_RELU, 0, true),
+    FUNCTION("ReLU6", TFLITE_RELU6, 0, true),
+    FUNCTION("Abs", TFLITE_ABS, 0, false),
+    FUNCTION("Ceil", TFLITE_CEIL, 0, false),
+    FUNCTION("Cos", TFLITE_COS, 0, false),
+    FUNCTION("Exp", TFLITE_EXP, 0, false),
+    FUNCTION("Floor", TFLITE_FLOOR, 0, false),
+    FUNCTION("Log", TFLITE_LOG, 0, false),
+    FUNCTION("Neg", TFLITE_NEG, 0, false),
+    FUNCTION("Round", TFLITE_ROUND, 0, false),
+    FUNCTION("Rsqrt", TFLITE_RSQRT, 0, false),
+    FUNCTION("Sign", TFLITE_SIGN, 0, false),
+    FUNCTION("Sin", TFLITE_SIN, 0, false),
+    FUNCTION("Sqrt", TFLITE_SQRT, 0, false),
+    FUNCTION("Square", TFLITE_SQUARE, 0, false),
+    OWN("Clamp", qdq_tflite_find_pair, qdq_tflite_write_clamp, false, true, " min max "),
+    OWN("LeakyReLU", qdq_tflite_find_pair, qdq_tflite_write_leaky_relu, false, true, " alpha "),
+    OWN("Elu", qdq_tflite_find_pair, qdq_tflite_write_elu, false, false, " alpha "),
+    OWN("GELU", qdq_tflite_find_pair, qdq_tflite_write_gelu, false, false, " mode "),
+    OWN("PReLU", qdq_tflite_find_pair, qdq_tflite_write_prelu, false, false,
+     " data_format per_channel_broadcast "),
+    OWN("SoftMax", qdq_tflite_find_softmax, qdq_tflite_write_softmax, false, true, " axis "),
+    REDUCTION("ReduceMean", TFLITE_MEAN, true),
+    REDUCTION("ReduceSum", TFLITE_SUM, false),
+    REDUCTION("ReduceMax", TFLITE_REDUCE_MAX, false),
+    REDUCTION("ReduceMin", TFLITE_REDUCE_MIN, false),
+    OWN("Convolution", qdq_tflite_find_conv, qdq_tflite_write_conv, true, true,
+     WINDOW " dilations groups weights_format "),
+    OWN("ConvTranspose", qdq_tflite_find_transposed, qdq_tflite_write_transposed, true, true,
+     WINDOW " dilations groups weights_format output_padding "),
+    OWN("MatMul", qdq_tflite_find_matmul, qdq_tflite_write_matmul, true, true,
+     " transpose_a transpose_b dtype "),
+    OWN("AvgPool", qdq_tflite_find_pair, qdq_tflite_write_pool, true, true,
+     WINDOW " kernel exclude_pad "),
+    OWN("MaxPool", qdq_tflite_find_move, qdq_tflite_write_pool, true, true,
+     WINDOW " kernel dilations "),
+    OWN("Interpolate", qdq_tflite_find_pair, qdq_tflite_write_interpolate, false, true,
+     " mode sizes scales coordinate_transformation_mode data_format "),
+    OWN("Gather", qdq_tflite_find_gather, qdq_tflite_write_gather, false, true, " axis "),
+    OWN("Concat", qdq_tflite_find_move, qdq_tflite_write_concat, true, true, " axis "),
+    OWN("Pad", qdq_tflite_find_move, qdq_tflite_write_pad, false, true, " pads axes mode "),
+    OWN("StaticReshape", qdq_tflite_find_reshape, qdq_tflite_write_reshape, false, true,
+     " shape special_zero "),
+    OWN("StaticTranspose", qdq_tflite_find_move, qdq_tflite_write_transpose, false, true, " order "),
+    OWN("Slice", qdq_tflite_find_slice, qdq_tflite_write_slice, false, true,
+     " starts ends axes steps "),
+    OWN("Quantize", qdq_tflite_find_alone, qdq_tflite_write_quantize, false, true, CODER),
+    OWN("Dequantize", qdq_tflite_find_alone, qdq_tflite_write_dequantize, false, true, CODER),
+    OWN("Requantize", qdq_tflite_find_alone, qdq_tflite_write_requantize, false, true,
+     " in_scales in_zps out_scales out_zps qtype axis dtype quant_min quant_max queue_id "),
+    OWN("Cast", qdq_tflite_find_alone, qdq_tflite_write_cast, false, true, " dtype "),
 };
 // clang-format on
 
@@ -59,6 +105,11 @@ qdq_tflite_find *qdq_tflite_finder_of(const qdq_node *node) {
 bool qdq_tflite_fuses(const qdq_node *node) {
     const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
     return row && row->fuses;
+}
+
+bool qdq_tflite_has_codes(const qdq_node *node) {
+    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
+    return node->original_op || (row && row->coded);
 }
 
 //---- Shared by writers ------------------------------------------------------

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED. Constant weights are turned to the order
-// of dims of the format; weights that are computed get a TRANSPOSE.
+// Writes CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV, FULLY_CONNECTED and BATCH_MATMUL. Constant
+// weights are turned to the order of dims of the format; weights that are computed get a TRANSPOSE.
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/ops.h"
 #include "runtime/numerics/dtype.h"
 
 enum { X, WEIGHTS, BIAS };
-enum { CONV_OPTIONS = 1, DEPTHWISE_OPTIONS = 2, PRODUCT_OPTIONS = 8, TRANSPOSE_OPTIONS = 26 };
+enum {
+    CONV_OPTIONS = 1,
+    DEPTHWISE_OPTIONS = 2,
+    PRODUCT_OPTIONS = 8,
+    TRANSPOSE_OPTIONS = 26,
+    TRANSPOSED_OPTIONS = 49,
+    BATCH_OPTIONS = 101
+};
 enum { BIAS_OF_INT32 = 2 };  // quantized_bias_type
 
 //---- Weights ----------------------------------------------------------------
@@ -129,6 +136,59 @@ void qdq_tflite_write_conv(qdq_tflite_writer *w) {
     write_options(w, op, &window, depthwise, k.dims[0] / x.dims[3]);
 }
 
+// Sets the rule of padding of a window over y, as in the convolution that is transposed. False
+// after a refusal.
+static bool find_transposed_rule(qdq_tflite_writer *w, qdq_shape y, qdq_tflite_window *window) {
+    const qdq_conv_transpose_attrs *a = w->node->attrs;
+    qdq_tflite_window same = *window;
+    bool fits = a->data_format == QDQ_NXC && a->weights_format == QDQ_XOI && y.rank == 4 &&
+                (a->groups.set == 0 || a->groups.value == 1) && a->auto_pad == QDQ_PAD_NONE;
+    for (size_t i = 0; i < a->dilations.count; i++) fits = fits && a->dilations.data[i] == 1;
+    if (!fits) {
+        qdq_tflite_cannot(w, NULL, "has other channels, groups, dilations or padding by rule",
+                          "NXC, XOI, one group, numbers of padding");
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        window->strides[i] = a->strides.data[i];
+        window->begin[i] = a->pads_begin.count ? a->pads_begin.data[i] : 0;
+        window->end[i] = a->pads_end.count ? a->pads_end.data[i] : 0;
+    }
+    same = *window;
+    qdq_tflite_pad_same(&same, y);
+    bool is_same = true, is_valid = true;
+    for (int i = 0; i < 2; i++) {
+        is_same = is_same && same.begin[i] == window->begin[i] && same.end[i] == window->end[i];
+        is_valid = is_valid && !window->begin[i] && !window->end[i];
+    }
+    window->rule = is_valid ? 1 : 0;
+    if (!is_same && !is_valid)
+        qdq_tflite_cannot(w, "pads_begin", "and pads_end are no padding of SAME or VALID", NULL);
+    return is_same || is_valid;
+}
+
+void qdq_tflite_write_transposed(qdq_tflite_writer *w) {
+    static const qdq_tflite_turn turn = {true, {2, 0, 1, 3}};
+    qdq_shape k = qdq_tflite_type_at(w, w->node->inputs[WEIGHTS].id)->shape;
+    qdq_shape y = qdq_tflite_type_at(w, w->node->outputs[0])->shape;
+    qdq_tflite_window window = {.kernel = {k.dims[0], k.dims[1]}, .dilations = {1, 1}};
+    if (!find_transposed_rule(w, y, &window)) return;
+    int32_t shape = qdq_tflite_new_ints(w, "shape", y.dims, 4, 0);
+    int32_t weights = weights_tensor(w, &turn, w->unit->stored ? 0 : 2, 0);
+    int32_t bias = bias_tensor(w, k.dims[2]), in = qdq_tflite_in(w, X), out = qdq_tflite_out(w, 0);
+    qdq_tflite_operator *op = qdq_tflite_emit(w, TFLITE_TRANSPOSE_CONV, TRANSPOSED_OPTIONS);
+    qdq_tflite_add_input(w, op, shape);
+    qdq_tflite_add_input(w, op, weights);
+    qdq_tflite_add_input(w, op, in);
+    if (bias != TFLITE_NO_TENSOR) qdq_tflite_add_input(w, op, bias);
+    qdq_tflite_add_output(w, op, out);
+    qdq_tflite_option_byte(op, 0, window.rule);
+    qdq_tflite_option_int(op, 1, window.strides[1]);
+    qdq_tflite_option_int(op, 2, window.strides[0]);
+    qdq_tflite_option_byte(op, 3, w->unit->activation);
+    if (has_narrow_bias(w)) qdq_tflite_option_byte(op, 4, BIAS_OF_INT32);
+}
+
 //---- FULLY_CONNECTED --------------------------------------------------------
 
 // Returns the weights as [outputs, inputs]; constants are turned. -1 after a refusal.
@@ -142,9 +202,25 @@ static int32_t matrix_tensor(qdq_tflite_writer *w) {
     return TFLITE_NO_TENSOR;
 }
 
+static void write_batch(qdq_tflite_writer *w) {
+    const qdq_matmul_attrs *a = w->node->attrs;
+    if (w->node->inputs[BIAS].id) {
+        qdq_tflite_cannot(w, "bias", "is given", "none: BATCH_MATMUL has no bias");
+        return;
+    }
+    qdq_tflite_operator *op = qdq_tflite_emit_unit(w, TFLITE_BATCH_MATMUL, BATCH_OPTIONS, 2);
+    qdq_tflite_option_byte(op, 0, a->transpose_a == QDQ_TRUE);
+    qdq_tflite_option_byte(op, 1, a->transpose_b == QDQ_TRUE);
+}
+
 void qdq_tflite_write_matmul(qdq_tflite_writer *w) {
+    if (w->unit->batch) {
+        write_batch(w);
+        return;
+    }
     const qdq_matmul_attrs *a = w->node->attrs;
     const qdq_tflite_unit *u = w->unit;
+    if (a->transpose_a == QDQ_TRUE) qdq_tflite_cannot(w, "transpose_a", "is true", "false");
     const qdq_shape *x = &qdq_tflite_type_at(w, u->in[X].value)->shape;
     const qdq_shape *k = &qdq_tflite_type_at(w, w->node->inputs[WEIGHTS].id)->shape;
     const qdq_shape *y = &qdq_tflite_type_at(w, w->node->outputs[0])->shape;

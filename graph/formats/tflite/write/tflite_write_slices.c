@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes Slice: as STRIDED_SLICE, or with the slices behind it as SPLIT or SPLIT_V.
+// Writes Slice: as SLICE or STRIDED_SLICE, or with the slices behind it as SPLIT or SPLIT_V.
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/ops.h"
 
@@ -75,6 +75,26 @@ static void write_strided(qdq_tflite_writer *w, const qdq_node *slice) {
     if (b.shrink_mask) qdq_tflite_option_int(op, 4, b.shrink_mask);
 }
 
+// Writes SLICE, whose parts go forwards without steps. False if the Slice is another one.
+static bool write_plain(qdq_tflite_writer *w) {
+    const qdq_shape *x = &qdq_tflite_type_at(w, w->node->inputs[0].id)->shape;
+    const qdq_shape *y = &qdq_tflite_type_at(w, w->node->outputs[0])->shape;
+    bounds b = {0};
+    size_t rank = (size_t)x->rank;
+    read_bounds(w->node->attrs, x, &b);
+    for (size_t i = 0; i < rank; i++)
+        if (b.step[i] != 1) return false;
+    int32_t in = qdq_tflite_in(w, 0), out = qdq_tflite_out(w, 0);
+    int32_t begin = qdq_tflite_new_ints(w, "begin", b.begin, rank, 0);
+    int32_t size = qdq_tflite_new_ints(w, "size", y->dims, rank, 0);
+    qdq_tflite_operator *op = qdq_tflite_emit(w, TFLITE_SLICE, 0);
+    qdq_tflite_add_input(w, op, in);
+    qdq_tflite_add_input(w, op, begin);
+    qdq_tflite_add_input(w, op, size);
+    qdq_tflite_add_output(w, op, out);
+    return true;
+}
+
 //---- Splits -----------------------------------------------------------------
 
 static void write_split(qdq_tflite_writer *w) {
@@ -104,6 +124,6 @@ static void write_split(qdq_tflite_writer *w) {
 void qdq_tflite_write_slice(qdq_tflite_writer *w) {
     if (w->unit->splits)
         write_split(w);
-    else
+    else if (!qdq_tflite_was(w->node, "SLICE") || !write_plain(w))
         write_strided(w, w->unit->slice ? w->unit->slice : w->node);
 }

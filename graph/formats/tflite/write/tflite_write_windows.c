@@ -26,6 +26,11 @@ static void fit_end(qdq_tflite_window *window, int dim, int64_t in, int64_t out)
     window->end[dim] = end > 0 ? end : 0;
 }
 
+void qdq_tflite_pad_same(qdq_tflite_window *window, qdq_shape x) {
+    for (int i = 0; i < 2; i++)
+        same_padding(window, i, x.dims[1 + i], &window->begin[i], &window->end[i]);
+}
+
 bool qdq_tflite_find_rule(qdq_tflite_window *window, qdq_shape x, qdq_shape y) {
     bool same = true, valid = true;
     for (int i = 0; i < 2; i++) {

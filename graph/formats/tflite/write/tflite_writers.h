@@ -14,13 +14,16 @@ typedef struct qdq_tflite_writer_row {
     qdq_tflite_find *find;
     qdq_tflite_write_op *write;
     bool fuses;         // an activation behind it
+    bool coded;         // pairs that were not read from a model become an operator on codes
     const char *attrs;  // " a b "
+    int code, kind;     // of ops that are always one operator: its number, and the options' kind
 } qdq_tflite_writer_row;
 
 // tflite_write_ops.c
 const qdq_tflite_writer_row *qdq_tflite_row_of(const char *op);
 qdq_tflite_find *qdq_tflite_finder_of(const qdq_node *node);
 bool qdq_tflite_fuses(const qdq_node *node);
+bool qdq_tflite_has_codes(const qdq_node *node);
 // Writes a node by its row.
 void qdq_tflite_write_node(qdq_tflite_draft *draft, size_t index);
 
@@ -29,9 +32,10 @@ qdq_tflite_write_op qdq_tflite_write_quantize, qdq_tflite_write_dequantize,
     qdq_tflite_write_requantize, qdq_tflite_write_cast;
 // tflite_write_elements.c
 qdq_tflite_write_op qdq_tflite_write_binary, qdq_tflite_write_unary, qdq_tflite_write_clamp,
-    qdq_tflite_write_leaky_relu, qdq_tflite_write_softmax, qdq_tflite_write_mean;
+    qdq_tflite_write_leaky_relu, qdq_tflite_write_elu, qdq_tflite_write_gelu,
+    qdq_tflite_write_prelu, qdq_tflite_write_softmax, qdq_tflite_write_reduce;
 // tflite_write_products.c
-qdq_tflite_write_op qdq_tflite_write_conv, qdq_tflite_write_matmul;
+qdq_tflite_write_op qdq_tflite_write_conv, qdq_tflite_write_transposed, qdq_tflite_write_matmul;
 // tflite_write_pools.c
 qdq_tflite_write_op qdq_tflite_write_pool;
 // tflite_write_move.c
@@ -87,6 +91,8 @@ typedef struct qdq_tflite_window_attrs {
 // Reads the window of a node whose kernel is known, from x to y. False after a refusal.
 bool qdq_tflite_read_window(qdq_tflite_writer *w, const qdq_tflite_window_attrs *attrs, qdq_shape x,
                             qdq_shape y, qdq_tflite_window *out);
+// Sets the padding of the rule SAME over x.
+void qdq_tflite_pad_same(qdq_tflite_window *window, qdq_shape x);
 // True if the padding is the one of a rule, which it sets.
 bool qdq_tflite_find_rule(qdq_tflite_window *window, qdq_shape x, qdq_shape y);
 // Writes a PAD of rows and columns before the operator, by zeros or the zero point; `lowest`: a
