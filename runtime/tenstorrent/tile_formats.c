@@ -62,13 +62,18 @@ static uint8_t block_code(uint16_t v, uint32_t shared, int code_bits) {
     return (uint8_t)(mantissa | (mantissa && v >> 15 ? 1u << (code_bits - 1) : 0));
 }
 
+// Rounds half away to 6 fraction bits, in the upper half; NaN becomes infinity.
+static uint16_t early_block_float(uint32_t v) {
+    if (is_nan(v)) return (uint16_t)(((v & SIGN_BIT) | INFINITY_BITS) >> 16);
+    return (uint16_t)(((v >> 16) + 1) & 0xFFFE);
+}
+
 uint8_t qdq_chip_pack_block_float(const uint32_t v[16], int code_bits, bool precise,
                                   uint8_t codes[16]) {
     uint16_t early[16];
     uint32_t shared = 0;
     for (int i = 0; i < 16; i++) {
-        uint32_t upper = v[i] >> 16;
-        early[i] = (uint16_t)(precise ? upper : (upper + 1) & 0xFFFE);
+        early[i] = precise ? (uint16_t)(v[i] >> 16) : early_block_float(v[i]);
         if ((early[i] >> 7 & 0xFF) > (int)shared) shared = early[i] >> 7 & 0xFF;
     }
     for (int i = 0; i < 16; i++) codes[i] = block_code(early[i], shared, code_bits);

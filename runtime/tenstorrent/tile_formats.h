@@ -32,7 +32,7 @@ uint16_t qdq_chip_pack_bfloat16_dst16(uint16_t v);
 uint8_t qdq_chip_pack_uint8(uint32_t v);
 uint8_t qdq_chip_pack_int8(uint32_t v);
 // Packs 16 float32 that share an exponent to codes of a block float; returns the exponent.
-// `precise` leaves out an early rounding to 7 significand bits.
+// `precise` leaves out an early rounding to 7 significand bits, which turns NaN into infinity.
 uint8_t qdq_chip_pack_block_float(const uint32_t v[16], int code_bits, bool precise,
                                   uint8_t codes[16]);
 

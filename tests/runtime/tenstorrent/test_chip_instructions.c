@@ -263,6 +263,12 @@ static void block_floats_pack_as_on_the_chip(void **state) {
         assert_int_equal(qdq_chip_pack_block_float(group, alone[i].bits, true, codes), 0x7F);
         assert_int_equal(codes[0], alone[i].code);
     }
+    // The early rounding makes infinities of NaN and of the greatest numbers.
+    uint32_t special[16] = {0x7FFFFFFF, 0xFFC00000, 0x7F7F0000};
+    assert_int_equal(qdq_chip_pack_block_float(special, 8, false, codes), 0xFF);
+    assert_memory_equal(codes, ((uint8_t[4]){0x40, 0xC0, 0x40, 0}), 4);
+    (void)qdq_chip_pack_block_float(special, 8, true, codes);
+    assert_memory_equal(codes, ((uint8_t[4]){0x7F, 0xE0, 0x40, 0}), 4);
 }
 
 static void typecasts_are_the_worked_ones(void **state) {
