@@ -16,7 +16,7 @@ static bool lies_in_arena(const qdq_compiler *c, size_t id) {
     if (storage->tiled)
         return storage->node_by_node || v->loaded || v->cut || v->read || v->kept ||
                v->output != SIZE_MAX;
-    return (v->read || v->kept) && v->output == SIZE_MAX;
+    return v->loaded || ((v->read || v->kept) && v->output == SIZE_MAX);
 }
 
 // True if a value of the arena lies in rows: in a plan that is not tiled, except block floats,

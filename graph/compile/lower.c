@@ -136,6 +136,23 @@ static bool load(qdq_draft *draft, uint32_t id) {
     return add_copy(draft, id, SIZE_MAX);
 }
 
+// True if the elements of a value are the caller's float32, which only a copy into tiles turns into
+// block floats. A chain rounds its x itself.
+static bool waits_to_round(const qdq_draft *draft, uint32_t id) {
+    const qdq_draft_value *v = &draft->values[id];
+    qdq_value_kind kind = draft->graph->values[id].kind;
+    return qdq_dtype_is_block_float(v->type.dtype) && !v->loaded && !v->folded &&
+           (kind == QDQ_VALUE_INPUT || kind == QDQ_VALUE_CONSTANT);
+}
+
+// The same for a parameter of a link or an operand of a tensor op.
+static bool load_operand(qdq_draft *draft, uint32_t id) {
+    if (!load(draft, id)) return false;
+    if (!waits_to_round(draft, id)) return true;
+    draft->values[id].loaded = true;
+    return add_copy(draft, id, SIZE_MAX);
+}
+
 // The same for the value that a chain begins with: each chain cuts an input from rows.
 static bool load_x(qdq_draft *draft, uint32_t id) {
     return draft->values[id].cut ? add_copy(draft, id, SIZE_MAX) : load(draft, id);
@@ -178,10 +195,12 @@ static qdq_apart apart_in(const qdq_draft *draft, const qdq_draft_step *step, ui
     return last == x ? QDQ_APART_NOT : QDQ_APART_READ_BEFORE;
 }
 
-// True if a value is an input that a later step cuts into tiles.
+// True if a later step copies a value into tiles.
 static bool waits_to_load(const qdq_draft *draft, uint32_t id) {
-    return id && draft->storage.tiled && draft->graph->values[id].kind == QDQ_VALUE_INPUT &&
-           !draft->values[id].loaded;
+    if (!id) return false;
+    bool copied = draft->storage.tiled && draft->graph->values[id].kind == QDQ_VALUE_INPUT &&
+                  !draft->values[id].loaded;
+    return copied || waits_to_round(draft, id);
 }
 
 // Returns why a link cannot extend the chain that ends in value x, computed by a step. Everything
@@ -230,7 +249,7 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_value *inputs = draft->nodes[index].inputs;
     for (size_t i = 0; i < node->input_count; i++)
-        if (inputs[i].id && !load(draft, inputs[i].id)) return false;
+        if (inputs[i].id && !load_operand(draft, inputs[i].id)) return false;
     qdq_draft_step *step = add_step(draft, 0);
     if (!step) return false;
     step->tensor_op_node = node;
@@ -300,7 +319,7 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     qdq_draft_link link = {.node = node, .stage = stage, .output = SIZE_MAX};
     for (size_t k = 0; k < stage->stage_param_count; k++) {
         link.sources[k] = source_of(node, &stage->stage_params[k]);
-        if (link.sources[k] && !load(draft, link.sources[k])) return false;
+        if (link.sources[k] && !load_operand(draft, link.sources[k])) return false;
     }
     if (!stage->reduce) link.y = node->outputs[stage->y];
     qdq_draft_step *step = step_of(draft, stage, &link, x);

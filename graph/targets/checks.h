@@ -128,6 +128,7 @@ void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_check_no_fidelity(const qdq_op_context *ctx, const qdq_rule *rule);
 // Reports fast_and_approximate_mode, if it is on.
 void qdq_check_no_approximate_mode(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_check_no_block_float(const qdq_op_context *ctx, const qdq_rule *rule);
 
 //---- Rows -------------------------------------------------------------------
 
@@ -170,5 +171,15 @@ void qdq_check_no_approximate_mode(const qdq_op_context *ctx, const qdq_rule *ru
     QDQ_RULE_ROW(WARNING, target, "approximate-mode-ignored",                                   \
                  "fast_and_approximate_mode is for functions on a chip", "leave it out", "qdq", \
                  QDQ_APPROXIMATE_OPS, qdq_check_no_approximate_mode, 0, 0)
+
+// Elementwise ops that take block floats: the functions that no rule about QDQ_ELEMENT_OPS covers,
+// and all of them. Block floats are dtypes of a chip.
+#define QDQ_BLOCK_FUNCTIONS                                                                     \
+    "Exp Log Log1p Rsqrt Square Sigmoid SiLU ReLU ReLU6 Reciprocal Round Mish Sign Floor Ceil " \
+    "Trunc Erf Softplus Tanh LeakyReLU Elu HardSigmoid GELU"
+#define QDQ_BLOCK_OPS "Abs Neg Sqrt Add Subtract Multiply " QDQ_BLOCK_FUNCTIONS
+#define QDQ_NO_BLOCK_FLOAT_ROW(target, rule_ops)                                     \
+    QDQ_RULE_ROW(ERROR, target, "no-block-float", "the backend has no block floats", \
+                 "cast the operands to bfloat16", "qdq", rule_ops, qdq_check_no_block_float, 0, 0)
 
 #endif

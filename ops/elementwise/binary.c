@@ -42,6 +42,7 @@ static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast ru
     }
 
 static const qdq_port_desc number_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_NUMBER);
+static const qdq_port_desc block_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_BLOCK);
 static const qdq_port_desc compared_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_COMPARED);
 static const qdq_port_desc any_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_COMPARED | QDQ_SET(BOOL));
 static const qdq_port_desc bool_inputs[] = BINARY_PORTS(QDQ_SET(BOOL));
@@ -50,6 +51,7 @@ static const qdq_port_desc float_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_port_desc power_inputs[] = BINARY_PORTS(SET_POWERS);
 static const qdq_port_desc power_outputs[] = {{"y", 0, false, SET_POWERS}};
 static const qdq_port_desc number_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_NUMBER}};
+static const qdq_port_desc block_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_BLOCK}};
 static const qdq_port_desc bits_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_BITS}};
 static const qdq_port_desc bool_outputs[] = {{"y", 0, false, QDQ_SET(BOOL)}};
 // Of ttnn's functions.
@@ -73,7 +75,21 @@ static void infer_shape(qdq_op_context *ctx, qdq_dtype dtype) {
         (void)join(ctx, PORT_A, PORT_B, a->auto_broadcast, &ctx->outputs[0].shape);
 }
 
-// a, b and y may have different dtypes, unless one of them has more than 32 bits.
+// Reports a block float y to which both operands are broadcast: its elements share an exponent, so
+// they are computed tile by tile, along with the elements of an operand.
+static void check_block_shape(const qdq_op_context *ctx) {
+    const qdq_type *a = &ctx->inputs[PORT_A].type, *b = &ctx->inputs[PORT_B].type;
+    const qdq_type *y = &ctx->outputs[0];
+    if (!qdq_set_has(QDQ_SET_BLOCK_FLOATS, y->dtype) || !qdq_has_input(ctx, PORT_B) ||
+        qdq_shape_equal(a->shape, y->shape) || qdq_shape_equal(b->shape, y->shape))
+        return;
+    qdq_report_shape(ctx, "a", a->shape,
+                     qdq_text(ctx->findings, "%s, the shape of y, for a or b, as y is %s",
+                              qdq_shape_text(ctx->findings, y->shape), qdq_dtype_name(y->dtype)));
+}
+
+// a, b and y may have different dtypes, unless one of them has more than 32 bits. Only block floats
+// make block floats.
 static void infer_mixed(qdq_op_context *ctx) {
     const qdq_binary_attrs *a = ctx->attrs;
     qdq_dtype of_a = ctx->inputs[PORT_A].type.dtype, dtype = a->dtype ? a->dtype : of_a;
@@ -83,8 +99,10 @@ static void infer_mixed(qdq_op_context *ctx) {
     if (wide)
         (void)qdq_check_same_dtype(ctx, PORT_B);
     else
-        results &= QDQ_SET_FLOATS | QDQ_SET(INT32);
+        results &= QDQ_SET_FLOATS | QDQ_SET(INT32) |
+                   (qdq_set_has(QDQ_SET_BLOCK_FLOATS, of_a) ? QDQ_SET_BLOCK_FLOATS : 0);
     infer_shape(ctx, qdq_check_result(ctx, dtype, wide ? (qdq_dtype_set)1 << of_a : results));
+    check_block_shape(ctx);
 }
 
 static void infer_alike(qdq_op_context *ctx) {
@@ -117,6 +135,8 @@ static const qdq_op_fusion fusion = {.adds = qdq_elements_add, .finishes = qdq_e
 
 #define BINARY_number_mixed \
     QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed, .by_chip = true
+#define BINARY_block_mixed \
+    QDQ_OP_TABLES(block_inputs, block_outputs, mixed_attrs), .infer = infer_mixed, .by_chip = true
 #define BINARY_number_alike                                    \
     QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), \
         .infer = infer_alike, .by_chip = true, .by_float_ops = true

@@ -13,6 +13,7 @@
 #define QDQ_SET_ELEMENTS_BITS                                                             \
     (QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) | \
      QDQ_SET_WIDE_INTS)
+#define QDQ_SET_ELEMENTS_BLOCK (QDQ_SET_ELEMENTS_NUMBER | QDQ_SET_BLOCK_FLOATS)
 #define QDQ_SET_ELEMENTS_COMPARED (QDQ_SET_ELEMENTS_REAL | QDQ_SET_INTS | QDQ_SET_WIDE_INTS)
 
 // An elementwise op: y = function(a, b, c), and the ports of its operands.

@@ -8,35 +8,36 @@
 
 // X(function, op, summary, kind). The kind tells the dtypes that the op takes and returns: with
 // `alike` y has the dtype of the inputs, with `mixed` another dtype, with `bool` a truth value.
+// `block`, and `number_alike` and `real_alike` with one input, include the block floats.
 
 // One input x, no attributes (unary.c).
 // clang-format off
 #define QDQ_UNARY_OPS(X)                                                             \
     X(abs, "Abs", "y = |x|", number_alike)                                           \
     X(neg, "Neg", "y = -x", number_alike)                                            \
-    X(exp, "Exp", "y = e^x", float_alike)                                            \
-    X(log, "Log", "y = ln x", float_alike)                                           \
-    X(log1p, "Log1p", "y = ln(1 + x)", float_alike)                                  \
+    X(exp, "Exp", "y = e^x", block_alike)                                            \
+    X(log, "Log", "y = ln x", block_alike)                                           \
+    X(log1p, "Log1p", "y = ln(1 + x)", block_alike)                                  \
     X(sqrt, "Sqrt", "y = the square root of x", real_alike)                          \
-    X(rsqrt, "Rsqrt", "y = 1 / the square root of x", float_alike)                   \
-    X(square, "Square", "y = x * x", float_alike)                                    \
-    X(sigmoid, "Sigmoid", "y = 1 / (1 + e^-x)", float_alike)                         \
-    X(silu, "SiLU", "y = x / (1 + e^-x)", float_alike)                               \
-    X(relu, "ReLU", "y = max(x, 0)", float_alike)                                    \
-    X(relu6, "ReLU6", "y = min(max(x, 0), 6)", float_alike)                          \
-    X(reciprocal, "Reciprocal", "y = 1 / x", float_alike)                            \
-    X(round, "Round", "y = x rounded to a whole number, half to even", float_alike)  \
+    X(rsqrt, "Rsqrt", "y = 1 / the square root of x", block_alike)                   \
+    X(square, "Square", "y = x * x", block_alike)                                    \
+    X(sigmoid, "Sigmoid", "y = 1 / (1 + e^-x)", block_alike)                         \
+    X(silu, "SiLU", "y = x / (1 + e^-x)", block_alike)                               \
+    X(relu, "ReLU", "y = max(x, 0)", block_alike)                                    \
+    X(relu6, "ReLU6", "y = min(max(x, 0), 6)", block_alike)                          \
+    X(reciprocal, "Reciprocal", "y = 1 / x", block_alike)                            \
+    X(round, "Round", "y = x rounded to a whole number, half to even", block_alike)  \
     X(is_nan, "IsNaN", "y = true if x is NaN", real_bool)                            \
     X(logical_not, "Not", "y = not x", bool_bool)                                    \
     X(bitwise_not, "BitwiseNot", "y = x with every bit flipped", bits_alike)         \
     X(hard_swish, "HardSwish", "y = x * max(0, min(1, x / 6 + 0.5))", float_alike)   \
-    X(mish, "Mish", "y = x * tanh(ln(1 + e^x))", float_alike)                        \
+    X(mish, "Mish", "y = x * tanh(ln(1 + e^x))", block_alike)                        \
     X(sign, "Sign", "y = 1, 0 or -1, the sign of x", number_alike)                   \
     X(floor, "Floor", "y = the greatest whole number that is at most x", real_alike) \
     X(ceil, "Ceil", "y = the least whole number that is at least x", real_alike)     \
     X(trunc, "Trunc", "y = x without its fraction", real_alike)                      \
-    X(erf, "Erf", "y = the error function of x", float_alike)                        \
-    X(softplus, "Softplus", "y = ln(1 + e^x)", float_alike)                          \
+    X(erf, "Erf", "y = the error function of x", block_alike)                        \
+    X(softplus, "Softplus", "y = ln(1 + e^x)", block_alike)                          \
     X(sin, "Sin", "y = sin x", float_alike)                                          \
     X(cos, "Cos", "y = cos x", float_alike)                                          \
     X(tan, "Tan", "y = tan x", float_alike)                                          \
@@ -51,9 +52,9 @@
 
 // Inputs a and b, broadcast to the shape of y (binary.c).
 #define QDQ_BINARY_OPS(X)                                                            \
-    X(add, "Add", "y = a + b", number_mixed)                                         \
-    X(subtract, "Subtract", "y = a - b", number_mixed)                               \
-    X(multiply, "Multiply", "y = a * b", number_mixed)                               \
+    X(add, "Add", "y = a + b", block_mixed)                                         \
+    X(subtract, "Subtract", "y = a - b", block_mixed)                               \
+    X(multiply, "Multiply", "y = a * b", block_mixed)                               \
     X(divide, "Divide", "y = a / b", number_mixed)                                   \
     X(minimum, "Minimum", "y = min(a, b)", number_alike)                             \
     X(maximum, "Maximum", "y = max(a, b)", number_alike)                             \

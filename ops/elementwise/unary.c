@@ -10,6 +10,8 @@
 #include "ops/quantize/quant_params.h"
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+// For functions that a chip computes for block floats, too.
+static const qdq_port_desc block_outputs[] = {{"y", 0, false, QDQ_SET_REALS}};
 
 static void infer(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; }
 
@@ -66,13 +68,15 @@ static void infer_bool(qdq_op_context *ctx) {
     static const qdq_port_desc kind##_outputs[] = {{"y", 0, false, gives}};
 
 PORTS(float_alike, QDQ_SET_FLOATS, QDQ_SET_FLOATS)
-PORTS(real_alike, QDQ_SET_ELEMENTS_REAL, QDQ_SET_ELEMENTS_REAL)
-PORTS(number_alike, QDQ_SET_ELEMENTS_NUMBER, QDQ_SET_ELEMENTS_NUMBER)
+PORTS(block_alike, QDQ_SET_REALS, QDQ_SET_REALS)
+PORTS(real_alike, QDQ_SET_REALS | QDQ_SET(FLOAT64), QDQ_SET_REALS | QDQ_SET(FLOAT64))
+PORTS(number_alike, QDQ_SET_ELEMENTS_BLOCK, QDQ_SET_ELEMENTS_BLOCK)
 PORTS(bits_alike, QDQ_SET_ELEMENTS_BITS, QDQ_SET_ELEMENTS_BITS)
 PORTS(real_bool, QDQ_SET_ELEMENTS_REAL | QDQ_SET_FLOAT8, QDQ_SET(BOOL))
 PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 
 #define INFER_float_alike infer
+#define INFER_block_alike infer
 #define INFER_real_alike infer
 #define INFER_number_alike infer
 #define INFER_bits_alike infer
@@ -164,7 +168,7 @@ const qdq_op qdq_op_tanh = {
     .name = "Tanh",
     .summary = "y = tanh x",
     .attrs_size = sizeof(qdq_tanh_attrs),
-    QDQ_OP_TABLES(float_alike_inputs, float_alike_outputs, tanh_attrs),
+    QDQ_OP_TABLES(block_alike_inputs, block_alike_outputs, tanh_attrs),
     .infer = infer,
     .lower = lower_tanh,
     .by_chip = true,
@@ -200,7 +204,7 @@ const qdq_op qdq_op_is_inf = {
 //---- alpha ------------------------------------------------------------------
 
 static const qdq_port_desc alpha_inputs[] = {
-    {"x", offsetof(qdq_alpha_attrs, x), false, QDQ_SET_FLOATS}};
+    {"x", offsetof(qdq_alpha_attrs, x), false, QDQ_SET_REALS}};
 static const qdq_attr_desc alpha_attrs[] = {{"alpha", QDQ_ATTR_FLOAT,
                                              offsetof(qdq_alpha_attrs, alpha), NULL, QDQ_REQUIRED,
                                              "factor below 0"}};
@@ -222,7 +226,7 @@ static void infer_alpha(qdq_op_context *ctx) {
         .name = (op_name),                                                          \
         .summary = (what),                                                          \
         .attrs_size = sizeof(qdq_alpha_attrs),                                      \
-        QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                          \
+        QDQ_OP_TABLES(alpha_inputs, block_outputs, alpha_attrs),                    \
         .infer = infer_alpha,                                                       \
         .lower = lower_##id,                                                        \
         .by_chip = true,                                                            \
@@ -235,7 +239,7 @@ ALPHA(elu, "Elu", elu, "y = x > 0 ? x : alpha * (e^x - 1)", false)
 //---- HardSigmoid ------------------------------------------------------------
 
 static const qdq_port_desc hard_sigmoid_inputs[] = {
-    {"x", offsetof(qdq_hard_sigmoid_attrs, x), false, QDQ_SET_FLOATS}};
+    {"x", offsetof(qdq_hard_sigmoid_attrs, x), false, QDQ_SET_REALS}};
 static const qdq_attr_desc hard_sigmoid_attrs[] = {
     {"alpha", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, alpha), NULL, QDQ_REQUIRED,
      "factor"},
@@ -259,7 +263,7 @@ const qdq_op qdq_op_hard_sigmoid = {
     .name = "HardSigmoid",
     .summary = "y = max(0, min(1, alpha * x + beta))",
     .attrs_size = sizeof(qdq_hard_sigmoid_attrs),
-    QDQ_OP_TABLES(hard_sigmoid_inputs, outputs, hard_sigmoid_attrs),
+    QDQ_OP_TABLES(hard_sigmoid_inputs, block_outputs, hard_sigmoid_attrs),
     .infer = infer_hard_sigmoid,
     .lower = lower_hard_sigmoid,
     .by_chip = true,
@@ -312,7 +316,7 @@ const qdq_op qdq_op_clamp = {
 
 static const char *const gelu_modes[] = {"gelu_erf", "gelu_tanh", NULL};
 static const qdq_port_desc gelu_inputs[] = {
-    {"x", offsetof(qdq_gelu_attrs, x), false, QDQ_SET_FLOATS}};
+    {"x", offsetof(qdq_gelu_attrs, x), false, QDQ_SET_REALS}};
 static const qdq_attr_desc gelu_attrs[] = {{"mode", QDQ_ATTR_WORD, offsetof(qdq_gelu_attrs, mode),
                                             gelu_modes, "gelu_erf",
                                             "by the error function, or the approximation by tanh"},
@@ -329,7 +333,7 @@ const qdq_op qdq_op_gelu = {
     .name = "GELU",
     .summary = "y = x / 2 * (1 + erf(x / sqrt 2))",
     .attrs_size = sizeof(qdq_gelu_attrs),
-    QDQ_OP_TABLES(gelu_inputs, outputs, gelu_attrs),
+    QDQ_OP_TABLES(gelu_inputs, block_outputs, gelu_attrs),
     .infer = infer,
     .lower = lower_gelu,
     .by_chip = true,

@@ -21,6 +21,7 @@
 static const qdq_rule litert_rules[] = {
     QDQ_FIDELITY_ROW("litert"),
     QDQ_APPROXIMATE_ROW("litert"),
+    QDQ_NO_BLOCK_FLOAT_ROW("litert", QDQ_BLOCK_OPS),
     QDQ_BITS_UNKNOWN_ROW("litert"),
     FAILS(NULL, "hard-swish-scale", "HARD_SWISH has a scale of x of less than 128 times the scale of y", "quantize y with a larger scale",
           "HardSwish"),
@@ -34,6 +35,7 @@ static const qdq_rule litert_rules[] = {
 static const qdq_rule tflm_rules[] = {
     QDQ_FIDELITY_ROW("tflm"),
     QDQ_APPROXIMATE_ROW("tflm"),
+    QDQ_NO_BLOCK_FLOAT_ROW("tflm", QDQ_BLOCK_OPS),
     QDQ_BITS_UNKNOWN_ROW("tflm"),
     QDQ_UNKNOWN_OPS_ROW("tflm", QDQ_LITERT_OPS, "TFLM's operators"),
 };

@@ -327,6 +327,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("half-pixel", "the CPU interpolates only with half_pixel", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
     QDQ_FIDELITY_ROW("onednn"),
     QDQ_APPROXIMATE_ROW("onednn"),
+    QDQ_NO_BLOCK_FLOAT_ROW("onednn", QDQ_BLOCK_FUNCTIONS),
     QDQ_BITS_UNKNOWN_ROW("onednn"),
     QDQ_UNKNOWN_OPS_ROW("onednn", QDQ_ONEDNN_OPS, SCHEMA),
 };

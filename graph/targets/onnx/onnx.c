@@ -37,6 +37,10 @@ static void dequantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void no_block_float(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!ctx->op->by_target) {
+        qdq_check_no_block_float(ctx, rule);
+        return;
+    }
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if (is_block_float(x) || is_block_float(y))
         qdq_report_target_violation(
@@ -197,7 +201,7 @@ static const qdq_rule rules[] = {
               "DequantizeLinear-25", "Dequantize", dequantize_input),
     ERROR_ROW("no-block-float", "ONNX has no block floats", "use bfloat16, or quantize to an integer or a float8",
               "QuantizeLinear-25, DequantizeLinear-25",
-              "Quantize Dequantize DynamicQuantize Requantize Cast", no_block_float),
+              "Quantize Dequantize DynamicQuantize Requantize Cast " QDQ_BLOCK_OPS, no_block_float),
     ERROR_ROW("no-clamp-range", "QuantizeLinear clamps to the full range of its dtype", "leave it out",
               "QuantizeLinear-25", "Quantize DynamicQuantize", qdq_check_whole_range),
     ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",

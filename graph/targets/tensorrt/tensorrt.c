@@ -247,6 +247,7 @@ static const qdq_rule rules[] = {
           "onnx-tensorrt 10.15, list of operators", "Dropout", qdq_check_no_such_op),
     QDQ_FIDELITY_ROW("tensorrt"),
     QDQ_APPROXIMATE_ROW("tensorrt"),
+    QDQ_NO_BLOCK_FLOAT_ROW("tensorrt", QDQ_BLOCK_FUNCTIONS),
     QDQ_BITS_UNKNOWN_ROW("tensorrt"),
     QDQ_UNKNOWN_OPS_ROW("tensorrt", QDQ_TENSORRT_OPS, "onnx-tensorrt 10.15, list of operators"),
 };

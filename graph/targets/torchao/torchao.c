@@ -344,6 +344,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("zero-point-missing", "quantize to integers needs a zero point", "give 0, or set zero_point_domain to none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
     QDQ_FIDELITY_ROW("torchao"),
     QDQ_APPROXIMATE_ROW("torchao"),
+    QDQ_NO_BLOCK_FLOAT_ROW("torchao", QDQ_BLOCK_FUNCTIONS),
     QDQ_BITS_UNKNOWN_ROW("torchao"),
     QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
 };

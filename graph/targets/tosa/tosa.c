@@ -152,6 +152,7 @@ static const qdq_rule rules[] = {
     RESCALE_ROW("range", "RESCALE clamps to the full range of its dtype", "clamp after it", qdq_check_whole_range),
     QDQ_FIDELITY_ROW("tosa"),
     QDQ_APPROXIMATE_ROW("tosa"),
+    QDQ_NO_BLOCK_FLOAT_ROW("tosa", QDQ_BLOCK_OPS),
     QDQ_BITS_UNKNOWN_ROW("tosa"),
     QDQ_UNKNOWN_OPS_ROW("tosa", QDQ_TOSA_OPS, SPEC "list of operators"),
 };

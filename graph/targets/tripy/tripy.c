@@ -294,6 +294,7 @@ static const qdq_rule rules[] = {
             "Tripy 0.1.7 has none", "Requantize", qdq_check_no_such_op),
     QDQ_FIDELITY_ROW("tripy"),
     QDQ_APPROXIMATE_ROW("tripy"),
+    QDQ_NO_BLOCK_FLOAT_ROW("tripy", QDQ_BLOCK_FUNCTIONS),
     QDQ_BITS_UNKNOWN_ROW("tripy"),
     QDQ_UNKNOWN_OPS_ROW("tripy", QDQ_TRIPY_OPS, "Tripy 0.1.7, list of operations and modules"),
 };

@@ -168,7 +168,8 @@ typedef struct qdq_binary_attrs {
 // Numbers of 32 bits or more. int32 wraps around if both inputs and y are int32; with
 // floats it is computed in float32, rounded half to even and clamped. uint32, int64 and uint64 wrap
 // around, float64 is computed in double; with these dtypes both inputs and y have one dtype.
-// Division of integers truncates, and division by zero gives 0.
+// Division of integers truncates, and division by zero gives 0. Sums, differences and products take
+// block floats too; y may be one if a is.
 QDQ_BINARY_CALL(qdq_add, "Add")
 QDQ_BINARY_CALL(qdq_subtract, "Subtract")
 QDQ_BINARY_CALL(qdq_multiply, "Multiply")
