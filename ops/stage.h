@@ -69,6 +69,7 @@ typedef struct qdq_stage {
     qdq_tile_fn *fn;
     size_t y;
     qdq_block_float_store block_float_store;  // if y is a block float
+    float padding;  // the result of a zero, if y is a block float that a chip packs with it
     qdq_stage_param stage_params[QDQ_MAX_STAGE_PARAMS];
     size_t stage_param_count;
     const qdq_reduce_fns *reduce;

@@ -131,7 +131,8 @@ qdq_link qdq_link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
                      .params = draft->stage->params,
                      .y_dtype = c->located[y].dtype,
                      .tiling = qdq_tiling_in(c->located[y].shape, c->located[y].tile),
-                     .block_float_store = draft->stage->block_float_store};
+                     .block_float_store = draft->stage->block_float_store,
+                     .padding = draft->stage->padding};
     size_t stage_params = draft->stage->stage_param_count;
     if (!draft->node) {
         link.fn = copy_tile;

@@ -41,6 +41,8 @@ qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op
     if (op->by_target) return n;
     return (qdq_numerics){.multiply_add = op->by_chip ? n.multiply_add : QDQ_MULTIPLY_ADD_IEEE,
                           .sfpu_generation = op->by_chip ? n.sfpu_generation : QDQ_SFPU_2026_10,
+                          .block_float_store =
+                              op->by_chip ? n.block_float_store : QDQ_BLOCK_FLOAT_HOST,
                           .float_ops = n.float_ops,
                           .pair_sums = n.pair_sums,
                           .qlinear = n.qlinear};

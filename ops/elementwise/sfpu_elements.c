@@ -2,6 +2,8 @@
 #include "ops/elementwise/sfpu_elements.h"
 
 #include "ops/shared_constants.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/block_float.h"
 
 enum {
     RESULTS = 1 << 16,  // of a table
@@ -54,5 +56,8 @@ size_t qdq_lower_sfpu(const qdq_op_context *ctx, const qdq_lowering *to,
         !to->plain && y->dtype != QDQ_FLOAT32 && qdq_shape_count(y->shape) >= LEAST_ELEMENTS;
     if (tabulates && !(params->table = table_of(to, program))) return 0;
     stages[0] = (qdq_stage){.x = port, .params = params, .fn = qdq_sfpu_tile_fn(params, y->dtype)};
+    // The host's padding of x.
+    if (qdq_dtype_is_block_float(y->dtype))
+        stages[0].padding = qdq_bfloat16_decode(qdq_sfpu_bfloat16(program, 0));
     return 1;
 }

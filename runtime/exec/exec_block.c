@@ -18,7 +18,8 @@
 // runs over tiles and computes their padding (`computes_padding`), as does a step with packed
 // elements in the arena. The executor rounds a block after it loads the block from rows, as the
 // host does, and after each link whose result is a block float, as the link says, with padding set
-// to zero. Packing rounded elements is exact, so rounding twice is harmless.
+// to the link's number: zero, or on a chip the function of zero. Packing rounded elements is exact,
+// so rounding twice is harmless.
 #include "runtime/exec/exec_block.h"
 
 #include <string.h>
@@ -49,11 +50,11 @@ static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_chu
     return memory ? memory + chunk->at * qdq_dtype_size(dtype) : NULL;
 }
 
-// A block float is rounded together with the rest of its tile, in which padding counts as zero.
+// A block float is rounded together with the rest of its tile, in which padding counts as a number.
 static void round_block(const qdq_step *step, qdq_dtype dtype, qdq_block_float_store store,
-                        size_t block, void *tile) {
+                        float padding, size_t block, void *tile) {
     if (!qdq_dtype_is_block_float(dtype)) return;
-    qdq_tile_clear_padding(qdq_dtype_size(dtype), &step->tiling, block, tile);
+    qdq_tile_fill_padding(padding, &step->tiling, block, tile);
     qdq_block_float_round(dtype, store, qdq_exec_block_elements(step), tile);
 }
 
@@ -81,7 +82,7 @@ static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block,
     }
     qdq_exec_cut_tiles(&step->tiling, qdq_dtype_size(dtype), block,
                        elements / qdq_exec_block_elements(step), memory, out);
-    round_block(step, dtype, QDQ_BLOCK_FLOAT_HOST, block, out);
+    round_block(step, dtype, QDQ_BLOCK_FLOAT_HOST, 0, block, out);
 }
 
 void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements) {
@@ -176,7 +177,7 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
         y = next_block(exec, l1);
     }
     qdq_exec_call_link(exec, step, link, chunk, x, x_size, y, l1);
-    round_block(step, link->y_dtype, link->block_float_store,
+    round_block(step, link->y_dtype, link->block_float_store, link->padding,
                 chunk->at / qdq_exec_block_elements(step), y);
     if (link->streams)
         qdq_stream_find()(stored, y, chunk->n * qdq_dtype_size(link->y_dtype));

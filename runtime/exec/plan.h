@@ -106,6 +106,7 @@ typedef struct qdq_link {
     qdq_place store;
     qdq_tiling tiling;                        // of y
     qdq_block_float_store block_float_store;  // if y is a block float
+    float padding;                            // likewise: elements beyond the tensor
     bool copies;                              // y is x: `fn` computes nothing
     qdq_rows_fn *rows_fn;                     // NULL: `fn` takes row by row
     bool streams;  // stores past the cache, because the row-major result is larger than the cache

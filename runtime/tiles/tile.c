@@ -108,17 +108,29 @@ void qdq_tiles_unpack(size_t size, const qdq_tiling *t, size_t tile, size_t coun
     }
 }
 
-void qdq_tile_clear_padding(size_t size, const qdq_tiling *t, size_t tile, void *block) {
+// Sets the padding of a tile to zero bytes, or to a float32 unless `number` is NULL.
+static void set_padding(size_t size, const qdq_tiling *t, size_t tile, char *block,
+                        const float *number) {
     qdq_tile_at at = qdq_tile_locate(t, tile);
     size_t run = qdq_tile_shape_run(t->tile);
     if (qdq_tile_is_whole(t, at)) return;
     for (size_t r = 0; r < t->tile.height; r++)
         for (size_t c = 0; c < t->tile.width; c += run) {
             size_t valid = r >= at.rows || c >= at.cols ? 0 : at.cols - c;
-            if (valid < run)
-                memset((char *)block + (qdq_tile_shape_at(t->tile, r, c) + valid) * size, 0,
-                       (run - valid) * size);
+            if (valid >= run) continue;
+            char *out = block + (qdq_tile_shape_at(t->tile, r, c) + valid) * size;
+            if (!number) memset(out, 0, (run - valid) * size);
+            for (size_t i = 0; number && i < run - valid; i++)
+                memcpy(out + i * size, number, sizeof *number);
         }
+}
+
+void qdq_tile_clear_padding(size_t size, const qdq_tiling *t, size_t tile, void *block) {
+    set_padding(size, t, tile, block, NULL);
+}
+
+void qdq_tile_fill_padding(float number, const qdq_tiling *t, size_t tile, float *block) {
+    set_padding(sizeof *block, t, tile, (char *)block, &number);
 }
 
 bool qdq_tile_is_plain(qdq_dtype dtype) {

@@ -50,6 +50,8 @@ void qdq_tile_expect_rows(size_t size, const qdq_tiling *tiling, size_t at, size
 
 // Sets the padding of a tile to zero.
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *tiling, size_t tile, void *block);
+// Sets the padding of a tile of float32 to a number.
+void qdq_tile_fill_padding(float number, const qdq_tiling *tiling, size_t tile, float *block);
 
 // True if a tile of the arena holds elements in the form of the API. Types narrower than a byte are
 // packed in the arena, and block floats have a separate form.

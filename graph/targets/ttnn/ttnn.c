@@ -120,6 +120,9 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         n.multiply_add = chip == WORMHOLE || chip == WORMHOLE_RNE ? QDQ_MULTIPLY_ADD_WORMHOLE
                                                                   : QDQ_MULTIPLY_ADD_BLACKHOLE;
     }
+    bool is_block_float = qdq_set_has(QDQ_SET_BLOCK_FLOATS, ctx->outputs[0].dtype);
+    if (chip != IEEE && !ctx->op->by_target && is_block_float)
+        n.block_float_store = QDQ_BLOCK_FLOAT_DEVICE;
     if (chip != IEEE && qdq_op_context_is(ctx, "Cast")) {
         n.device_typecast = true;
         n.block_float_store = QDQ_BLOCK_FLOAT_PRECISE;  // typecast asks the packer for it
@@ -236,6 +239,10 @@ static const qdq_rule rules[] = {
                 qdq_ttnn_chip_division, CHIP_VERSIONS),
     VERSION_ROW("chip-elementwise", "how a chip computes an elementwise op is known for float32 and bfloat16", "cast the operands to float32", "tt-metal binary_ng, read",
                 "Add Subtract Multiply Divide BiasAdd Minimum Maximum ReLU Reciprocal", qdq_ttnn_chip_elementwise, CHIP_VERSIONS),
+    {.id = "ttnn/chip-block-float", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_UNKNOWN,
+     .summary = "how a chip computes an elementwise op on block floats is known for operands of one shape, whose last dim is a multiple of 16",
+     .hint = "cast the operands to bfloat16", .source = "tt-metal binary.cpp and unary.cpp, read", .ops = QDQ_BLOCK_OPS,
+     .check = qdq_ttnn_chip_block_float, .versions = CHIP_VERSIONS},
     VERSION_ROW("chip-quotient", "quotients, and products of bfloat16, are known from the text of their kernels alone", "results may be off by one step",
                 "tt-metal ckernel_sfpu_binary.h, read", "Divide Multiply", qdq_ttnn_chip_quotient, CHIP_VERSIONS),
     VERSION_ROW("chip-cast", "nothing says how a chip converts between some integer dtypes, or floats to int8", "cast to a wider dtype, or use Quantize", "tt-metal ckernel_sfpu_typecast.h, read",

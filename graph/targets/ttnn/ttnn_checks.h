@@ -47,6 +47,7 @@ bool qdq_ttnn_reduces(const qdq_op_context *ctx, qdq_multiply_add chip);
 // The same of a SoftMax, and of a LayerNorm or RMSNorm.
 bool qdq_ttnn_softmaxes(const qdq_op_context *ctx);
 bool qdq_ttnn_normalizes(const qdq_op_context *ctx);
+void qdq_ttnn_chip_block_float(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_division(const qdq_op_context *ctx, const qdq_rule *rule);

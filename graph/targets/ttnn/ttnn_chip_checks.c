@@ -96,11 +96,15 @@ qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply
     qdq_sfpu_program program;
     if (!find_program(ctx, chip, &program)) return QDQ_SFPU_UNKNOWN;
     qdq_sfpu_evidence found = qdq_sfpu_evidence_of(&program, is_float32);
+    // Tables of silicon have no block floats: what surrounds the kernel was read.
+    if (qdq_set_has(QDQ_SET_BLOCK_FLOATS, ctx->outputs[0].dtype) && found > QDQ_SFPU_READ)
+        return QDQ_SFPU_READ;
     // Silicon agrees on published points of float32, which are not all inputs.
     return is_float32 && found == QDQ_SFPU_MODEL ? QDQ_SFPU_READ : found;
 }
 
-void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) {
+// Reports a node whose function on a chip is not known for its dtypes.
+static void report_unknown(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype a = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
     qdq_dtype b = ctx->input_count > 1 ? ctx->inputs[1].type.dtype : a;
     qdq_sfpu_program program;
@@ -118,16 +122,54 @@ void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) 
                                 NULL);
 }
 
+static bool is_block_float(qdq_dtype dtype) { return qdq_set_has(QDQ_SET_BLOCK_FLOATS, dtype); }
+
+// True if an operand is a block float. Only then y may be one.
+static bool takes_block_float(const qdq_op_context *ctx) {
+    for (size_t i = 0; i < ctx->input_count; i++)
+        if (is_block_float(ctx->inputs[i].type.dtype)) return true;
+    return false;
+}
+
+void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!takes_block_float(ctx)) report_unknown(ctx, rule);
+}
+
+// Operands of two shapes go through another program, and elements beyond the last column are
+// results of earlier ops.
+void qdq_ttnn_chip_block_float(const qdq_op_context *ctx, const qdq_rule *rule) {
+    enum { GROUP = 16 };
+    qdq_shape y = ctx->outputs[0].shape;
+    long long columns = y.rank ? (long long)y.dims[y.rank - 1] : 1;
+    if (!takes_block_float(ctx)) return;
+    bool alike = ctx->input_count < 2 ||
+                 qdq_shape_equal(ctx->inputs[0].type.shape, ctx->inputs[1].type.shape);
+    const char *found =
+        !alike ? "broadcasts block floats by a program that was not read"
+        : is_block_float(ctx->outputs[0].dtype) && columns % GROUP
+            ? qdq_text(ctx->findings,
+                       "makes rows of %lld element%s, the last of which share an exponent with "
+                       "elements beyond the tensor, here the function of zero",
+                       columns, columns == 1 ? "" : "s")
+            : NULL;
+    if (found)
+        qdq_report_target_violation(ctx, rule, NULL, found, NULL);
+    else
+        report_unknown(ctx, rule);
+}
+
 // Reports quotients, and products of bfloat16, which are one step in newer kernels and up to four
 // in older kernels.
 void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool divides = qdq_op_context_is(ctx, "Divide");
-    if (divides || ctx->inputs[0].type.dtype == QDQ_BFLOAT16)
-        qdq_report_target_violation(ctx, rule, NULL,
-                                    qdq_text(ctx->findings,
-                                             "%s by a kernel that was read, not executed",
-                                             divides ? "divides" : "multiplies bfloat16"),
-                                    NULL);
+    qdq_dtype x = ctx->inputs[0].type.dtype;
+    if (divides || x == QDQ_BFLOAT16 || is_block_float(x))
+        qdq_report_target_violation(
+            ctx, rule, NULL,
+            qdq_text(ctx->findings, "%s by a kernel that was read, not executed",
+                     divides ? "divides"
+                             : qdq_text(ctx->findings, "multiplies %s", qdq_dtype_name(x))),
+            NULL);
 }
 
 //---- Reductions -------------------------------------------------------------

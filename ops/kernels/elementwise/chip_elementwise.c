@@ -4,6 +4,7 @@
 #include "ops/kernels/elementwise/chip_elementwise.h"
 
 #include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/block_float.h"
 
 //---- Portable kernels -------------------------------------------------------
 
@@ -43,10 +44,17 @@ typedef struct isa_row {
 #define ISA_ROW(ISA, isa) {QDQ_ISA_##ISA, qdq_chip_elementwise_##isa},
 static const isa_row isa_rows[] = {QDQ_KERNEL_ISAS(ISA_ROW)};
 
+// Returns the dtype as which the unpacker hands over elements of a dtype, or as which the packer
+// takes them before a group gets its exponent.
+static qdq_dtype in_source(qdq_dtype dtype) {
+    return qdq_dtype_is_block_float(dtype) ? QDQ_BFLOAT16 : dtype;
+}
+
 qdq_elementwise_fn *qdq_chip_elementwise_find(qdq_elementwise function, qdq_multiply_add chip,
                                               qdq_dtype a, qdq_dtype b, qdq_dtype y,
                                               uint32_t isas) {
     qdq_chip_formats formats = QDQ_CHIP_FLOAT32;
+    a = in_source(a), b = in_source(b), y = in_source(y);
     if (chip == QDQ_MULTIPLY_ADD_IEEE || a != b || function >= QDQ_ELEMENTWISE_COUNT) return NULL;
     if (a == QDQ_BFLOAT16 && (y == QDQ_BFLOAT16 || y == QDQ_FLOAT32))
         formats = y == QDQ_BFLOAT16 ? QDQ_CHIP_BFLOAT16 : QDQ_CHIP_BFLOAT16_TO_FLOAT32;

@@ -9,7 +9,8 @@
 
 // Returns the best kernel for operands a and b (a again if the function has one operand) and a
 // result of these dtypes. NULL: IEEE arithmetic, or the chip's arithmetic is unknown. Results of
-// dtype bfloat16 are exact as bfloat16, and no kernel changes the bits of a NaN.
+// dtype bfloat16 are exact as bfloat16, and no kernel changes the bits of a NaN. A block float
+// counts as bfloat16, in float32.
 qdq_elementwise_fn *qdq_chip_elementwise_find(qdq_elementwise function, qdq_multiply_add chip,
                                               qdq_dtype a, qdq_dtype b, qdq_dtype y, uint32_t isas);
 

@@ -2,6 +2,8 @@
 #include "ops/kernels/elementwise/sfpu_elementwise.h"
 
 #include "ops/kernels/elementwise/chip_elementwise.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/block_float.h"
 
 //---- The program ------------------------------------------------------------
 
@@ -31,7 +33,7 @@ static void set_numbers(qdq_sfpu_program *program, const qdq_elementwise_numbers
 bool qdq_sfpu_program_of(const qdq_sfpu_function *of, const qdq_numerics *n, qdq_dtype x,
                          qdq_dtype y, qdq_sfpu_program *out) {
     const qdq_sfpu_op op = op_of(of->function);
-    bool takes = x == y && (x == QDQ_FLOAT32 || x == QDQ_BFLOAT16);
+    bool takes = x == y && (x == QDQ_FLOAT32 || x == QDQ_BFLOAT16 || qdq_dtype_is_block_float(x));
     if (n->multiply_add == QDQ_MULTIPLY_ADD_IEEE || !takes || !op || !has_numbers(op, &of->numbers))
         return false;
     if (qdq_chip_elementwise_find(of->function, n->multiply_add, x, x, y, 1u << QDQ_ISA_PORTABLE))
@@ -72,7 +74,22 @@ static void sfpu_by_table(const void *params, const qdq_view *views, const void 
     for (size_t i = 0; i < n; i++) ((uint16_t *)to)[i] = k->table[x[i]];
 }
 
+// Elements are float32, exact as bfloat16.
+static void sfpu_block_float(const void *params, const qdq_view *views, const void *from, void *to,
+                             size_t n) {
+    const qdq_sfpu_params *k = params;
+    const float *x = from;
+    float *y = to;
+    (void)views;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t code = (uint16_t)(qdq_float_bits(x[i]) >> 16);
+        y[i] =
+            qdq_bfloat16_decode(k->table ? k->table[code] : qdq_sfpu_bfloat16(&k->program, code));
+    }
+}
+
 qdq_tile_fn *qdq_sfpu_tile_fn(const qdq_sfpu_params *params, qdq_dtype dtype) {
     if (dtype == QDQ_FLOAT32) return sfpu_float32;
+    if (qdq_dtype_is_block_float(dtype)) return sfpu_block_float;
     return params->table ? sfpu_by_table : sfpu_bfloat16;
 }

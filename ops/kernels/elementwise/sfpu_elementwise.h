@@ -58,7 +58,7 @@ typedef struct qdq_sfpu_function {
 bool qdq_sfpu_program_of(const qdq_sfpu_function *of, const qdq_numerics *n, qdq_dtype x,
                          qdq_dtype y, qdq_sfpu_program *out);
 
-// Returns the function that runs a program on float32 or bfloat16.
+// Returns the function that runs a program on float32, bfloat16 or block floats.
 qdq_tile_fn *qdq_sfpu_tile_fn(const qdq_sfpu_params *params, qdq_dtype dtype);
 
 #endif
