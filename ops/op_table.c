@@ -66,6 +66,7 @@
     FULL(qdq_op_qlinear_softmax, "QLinearSoftmax")                       \
     FULL(qdq_op_table, "Table")                                          \
     FULL(qdq_op_avg_pool, "AvgPool")                                     \
+    FULL(qdq_op_avg_pool_integer, "AvgPoolInteger")                      \
     FULL(qdq_op_max_pool, "MaxPool")                                     \
     FULL(qdq_op_interpolate, "Interpolate")                              \
     FULL(qdq_op_concat, "Concat")                                        \

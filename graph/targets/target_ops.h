@@ -47,6 +47,9 @@
     "Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND " \
     "DepthToSpace SpaceToDepth Trilu EyeLike OneHot CumSum "
 
+// Operators on integers that only TOSA has in this form.
+#define QDQ_INTEGER_OPS "AvgPoolInteger"
+
 // Comparisons; truth values, and bits.
 #define QDQ_COMPARISONS "Equal Greater Less LessOrEqual "
 #define QDQ_LOGIC "Not And Or Xor IsNaN IsInf "
@@ -103,7 +106,7 @@
     "Xor " QDQ_BITWISE                                                                          \
     "MatMul MatMulInteger Convolution ConvInteger ConvTranspose MaxPool AvgPool ArgMax "        \
     "ReduceMax ReduceMin ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice "  \
-    "Tile Interpolate Table"
+    "Tile Interpolate Table Divide Gather ScatterND " QDQ_INTEGER_OPS
 
 // Operators of TensorFlow Lite, and the ops on integers that stand for them.
 #define QDQ_LITERT_OPS                                                                          \

@@ -21,6 +21,7 @@
 #define QDQ_OPS_H
 
 #include <qdq/ops/elementwise.h>
+#include <qdq/ops/integer.h>
 #include <qdq/ops/movement.h>
 #include <qdq/ops/node.h>
 #include <qdq/ops/products.h>

@@ -67,6 +67,7 @@ static const struct {
     {"QLinearGlobalAveragePool", "onednn tensorrt tripy ttnn torchao litert"},
     {"QLinearSoftmax", "onednn tensorrt tripy ttnn torchao"},
     {"Table", "onnx onednn tensorrt tripy ttnn torchao"},
+    {"AvgPoolInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"Slice", "onednn"},
     {"Pad", "onednn"},
     {"Expand", "onednn"},
@@ -115,7 +116,10 @@ static const struct {
      "Pow Add Subtract Multiply Minimum Maximum Clamp Equal Greater GreaterEqual Select Not "
      "And Or Xor BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift MatMul MatMulInteger "
      "Convolution ConvInteger ConvTranspose MaxPool AvgPool ArgMax ReduceMax ReduceMin "
-     "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate Table"},
+     "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate Table "
+     "Divide Gather ScatterND "
+     "AvgPoolInteger "
+     "CountLeadingZeros"},
 };
 
 static bool is_listed(const char *op, const char *target) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops on integers alone, as the integer profile of TOSA 1.0 has them. Their results are integers
+// computed exactly; products lie in ops/products.h, Requantize and Table in ops/quantize.h.
+#ifndef QDQ_OPS_INTEGER_H
+#define QDQ_OPS_INTEGER_H
+
+#include <qdq/ops/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qdq_avg_pool_integer_attrs {
+    const char *name;
+    qdq_value x;                    // int8, uint8 or int16: [N, spatial..., C]
+    qdq_value x_zero_point;         // of x's dtype, [] or [1]; default 0
+    qdq_value y_zero_point;         // likewise
+    qdq_ints strides, kernel;       // one per spatial dim; required
+    qdq_ints pads_begin, pads_end;  // empty: zeros
+    qdq_data_format data_format;
+} qdq_avg_pool_integer_attrs;
+
+// y = the sum of x - x_zero_point over the n elements of a window that lie in x, times 1 / n, plus
+// y_zero_point, clamped. 1 / n is the multiplier floor((2^30 + 1) * 2^k / n), k the bits of n - 1,
+// and the shift 30 + k of a Requantize of rounding `single`.
+static inline qdq_value qdq_avg_pool_integer(qdq_graph *graph, qdq_value x,
+                                             qdq_avg_pool_integer_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "AvgPoolInteger", &attrs, sizeof attrs);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
