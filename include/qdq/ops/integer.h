@@ -29,6 +29,34 @@ static inline qdq_value qdq_avg_pool_integer(qdq_graph *graph, qdq_value x,
     return qdq_add_node(graph, "AvgPoolInteger", &attrs, sizeof attrs);
 }
 
+//---- Elements ---------------------------------------------------------------
+
+typedef struct qdq_multiply_shift_attrs {
+    const char *name;
+    qdq_value a, b;  // both int8, int16 or int32; broadcast to each other
+    qdq_int shift;   // 0 to 63; default 0
+} qdq_multiply_shift_attrs;
+
+// y = (a * b + 2^(shift - 1)) >> shift, int32, half up; shift 0 drops nothing. Wraps around.
+static inline qdq_value qdq_multiply_shift(qdq_graph *graph, qdq_value a, qdq_value b,
+                                           qdq_multiply_shift_attrs attrs) {
+    attrs.a = a, attrs.b = b;
+    return qdq_add_node(graph, "MultiplyShift", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_arithmetic_shift_right_attrs {
+    const char *name;
+    qdq_value a, b;  // both int8, int16 or int32; broadcast to each other
+    qdq_bool round;  // half up; default false: down
+} qdq_arithmetic_shift_right_attrs;
+
+// y = a >> b. A b below 0 counts as 0, one of the bits of a or more as these bits less 1.
+static inline qdq_value qdq_arithmetic_shift_right(qdq_graph *graph, qdq_value a, qdq_value b,
+                                                   qdq_arithmetic_shift_right_attrs attrs) {
+    attrs.a = a, attrs.b = b;
+    return qdq_add_node(graph, "ArithmeticShiftRight", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

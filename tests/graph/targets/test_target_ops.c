@@ -68,6 +68,8 @@ static const struct {
     {"QLinearSoftmax", "onednn tensorrt tripy ttnn torchao"},
     {"Table", "onnx onednn tensorrt tripy ttnn torchao"},
     {"AvgPoolInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"MultiplyShift", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"ArithmeticShiftRight", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"Slice", "onednn"},
     {"Pad", "onednn"},
     {"Expand", "onednn"},
@@ -118,7 +120,7 @@ static const struct {
      "Convolution ConvInteger ConvTranspose MaxPool AvgPool ArgMax ReduceMax ReduceMin "
      "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate Table "
      "Divide Gather ScatterND "
-     "AvgPoolInteger "
+     "AvgPoolInteger MultiplyShift ArithmeticShiftRight "
      "CountLeadingZeros"},
 };
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// MultiplyShift and ArithmeticShiftRight against products in 128 bits and quotients in double.
+#include <math.h>
+
+#include "tests/network.h"
+
+__extension__ typedef __int128 wide;
+
+enum { ROWS = 3, COLUMNS = 13, COUNT = ROWS * COLUMNS };
+
+static const int32_t edges[COLUMNS] = {
+    0,       1,          -1,         2,     -2, 3, INT32_MAX, INT32_MIN, INT32_MIN + 1,
+    1 << 30, -(1 << 30), 0x55555555, -12345};
+
+// Fills [ROWS, COLUMNS] with edges, each row in another order, as elements of a dtype.
+static void fill(qdq_dtype dtype, void *x, int32_t *wanted) {
+    for (int i = 0; i < COUNT; i++) {
+        int32_t v = edges[(i % COLUMNS * (i / COLUMNS + 1) + i / COLUMNS) % COLUMNS];
+        if (dtype == QDQ_INT8) wanted[i] = ((int8_t *)x)[i] = (int8_t)v;
+        if (dtype == QDQ_UINT8) wanted[i] = ((uint8_t *)x)[i] = (uint8_t)v;
+        if (dtype == QDQ_INT16) wanted[i] = ((int16_t *)x)[i] = (int16_t)v;
+        if (dtype == QDQ_UINT16) wanted[i] = ((uint16_t *)x)[i] = (uint16_t)v;
+        if (dtype == QDQ_INT32) wanted[i] = ((int32_t *)x)[i] = v;
+    }
+}
+
+static int32_t element(qdq_dtype dtype, const void *x, size_t i) {
+    switch ((int)dtype) {
+    case QDQ_INT8: return ((const int8_t *)x)[i];
+    case QDQ_UINT8: return ((const uint8_t *)x)[i];
+    case QDQ_INT16: return ((const int16_t *)x)[i];
+    case QDQ_UINT16: return ((const uint16_t *)x)[i];
+    default: return ((const int32_t *)x)[i];
+    }
+}
+
+static wide floor_of(wide a, wide b) { return a / b - (a % b < 0); }
+
+static void products_are_shifted_half_up(void **state) {
+    static const qdq_dtype dtypes[] = {QDQ_INT8, QDQ_INT16, QDQ_INT32};
+    int32_t a[COUNT], b[COUNT], y[COUNT], wa[COUNT], wb[COUNT];
+    (void)state;
+    for (size_t t = 0; t < UNIT_COUNT(dtypes); t++)
+        for (int shift = 0; shift < 64; shift++) {
+            qdq_graph *g = qdq_graph_create("multiply", NULL);
+            qdq_value va = qdq_input(g, "a", dtypes[t], QDQ_SHAPE(ROWS, COLUMNS));
+            qdq_value vb = qdq_input(g, "b", dtypes[t], QDQ_SHAPE(ROWS, 1));
+            qdq_multiply_shift_attrs attrs = {.name = "m", .shift = QDQ_INT(shift)};
+            qdq_output(g, "y", qdq_multiply_shift(g, va, vb, attrs));
+            fill(dtypes[t], a, wa), fill(dtypes[t], b, wb);
+            network_tensor in[] = {{"a", dtypes[t], a, COUNT}, {"b", dtypes[t], b, ROWS}};
+            network_run(g, in, 2, (network_tensor){"y", QDQ_INT32, y, COUNT});
+            qdq_graph_destroy(g);
+            for (int i = 0; i < COUNT; i++) {
+                wide two = (wide)1 << shift, half = shift ? two / 2 : 0;
+                wide want = floor_of((wide)wa[i] * wb[i / COLUMNS] + half, two);
+                assert_int_equal((uint32_t)y[i], (uint32_t)want);
+            }
+        }
+}
+
+static void shifts_round_down_or_half_up(void **state) {
+    static const qdq_dtype dtypes[] = {QDQ_INT8, QDQ_INT16, QDQ_INT32};
+    int32_t a[COUNT], y[COUNT], wa[COUNT];
+    uint32_t b[COLUMNS];
+    (void)state;
+    for (size_t t = 0; t < UNIT_COUNT(dtypes); t++)
+        for (int half = 0; half < 2; half++) {
+            int width = 8 << t;
+            qdq_graph *g = qdq_graph_create("shift", NULL);
+            qdq_value va = qdq_input(g, "a", dtypes[t], QDQ_SHAPE(ROWS, COLUMNS));
+            qdq_value vb = qdq_input(g, "b", dtypes[t], QDQ_SHAPE(COLUMNS));
+            qdq_arithmetic_shift_right_attrs attrs = {.round = half ? QDQ_TRUE : QDQ_FALSE};
+            qdq_output(g, "y", qdq_arithmetic_shift_right(g, va, vb, attrs));
+            fill(dtypes[t], a, wa);
+            for (int i = 0; i < COLUMNS; i++) {
+                int v = i == 0 ? -1 : i * width / (COLUMNS - 1);  // below 0, and up to the width
+                if (width == 8) ((int8_t *)b)[i] = (int8_t)v;
+                if (width == 16) ((int16_t *)b)[i] = (int16_t)v;
+                if (width == 32) b[i] = (uint32_t)v;
+            }
+            network_tensor in[] = {{"a", dtypes[t], a, COUNT}, {"b", dtypes[t], b, COLUMNS}};
+            network_run(g, in, 2, (network_tensor){"y", dtypes[t], y, COUNT});
+            qdq_graph_destroy(g);
+            for (int i = 0; i < COUNT; i++) {
+                int by = i % COLUMNS * width / (COLUMNS - 1);
+                if (by >= width) by = width - 1;
+                double want = floor(ldexp(wa[i], -by) + (half && by ? 0.5 : 0));
+                assert_true(element(dtypes[t], y, (size_t)i) == want);
+            }
+        }
+}
+
+static void other_shifts_are_refused(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create("multiply", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_INT32, QDQ_SHAPE(2, 3));
+    qdq_output(g, "y",
+               qdq_multiply_shift(g, v, v, (qdq_multiply_shift_attrs){.shift = QDQ_INT(64)}));
+    network_refuses(g, "core/attr-value", "shift is 64, wanted 0 to 63");
+    g = qdq_graph_create("multiply", NULL);
+    v = qdq_input(g, "x", QDQ_INT32, QDQ_SHAPE(2, 3));
+    qdq_value other = qdq_input(g, "b", QDQ_INT32, QDQ_SHAPE(2));
+    qdq_output(g, "y", qdq_multiply_shift(g, v, other, (qdq_multiply_shift_attrs){0}));
+    network_refuses(g, "core/port-shape", "b has the shape [2]");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_shifted_half_up),
+        cmocka_unit_test(shifts_round_down_or_half_up),
+        cmocka_unit_test(other_shifts_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
