@@ -56,6 +56,9 @@
     FULL(qdq_op_conv_integer, "ConvInteger")                             \
     FULL(qdq_op_multiply_shift, "MultiplyShift")                         \
     FULL(qdq_op_arithmetic_shift_right, "ArithmeticShiftRight")          \
+    FULL(qdq_op_clamp_integer, "ClampInteger")                           \
+    FULL(qdq_op_neg_integer, "NegInteger")                               \
+    FULL(qdq_op_count_leading_zeros, "CountLeadingZeros")                \
     FULL(qdq_op_qlinear_matmul, "QLinearMatMul")                         \
     FULL(qdq_op_matmul_integer_to_float, "MatMulIntegerToFloat")         \
     FULL(qdq_op_qgemm, "QGemm")                                          \

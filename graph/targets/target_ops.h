@@ -48,7 +48,7 @@
     "DepthToSpace SpaceToDepth Trilu EyeLike OneHot CumSum "
 
 // Operators on integers that only TOSA has in this form.
-#define QDQ_INTEGER_OPS "AvgPoolInteger MultiplyShift ArithmeticShiftRight"
+#define QDQ_INTEGER_OPS "AvgPoolInteger MultiplyShift ArithmeticShiftRight ClampInteger NegInteger CountLeadingZeros"
 
 // Comparisons; truth values, and bits.
 #define QDQ_COMPARISONS "Equal Greater Less LessOrEqual "

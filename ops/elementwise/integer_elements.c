@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operators of TOSA 1.0 that only integers have: MultiplyShift (MUL) and
-// ArithmeticShiftRight. Codes are computed in 64 bits. A unit is a block of neighbouring elements
-// of y.
+// Elementwise operators of TOSA 1.0 that only integers have: MultiplyShift (MUL), ClampInteger,
+// NegInteger (NEGATE), ArithmeticShiftRight and CountLeadingZeros. Codes are computed in 64 bits. A
+// unit is a block of neighbouring elements of y.
 #include "include/qdq/ops/integer.h"
 #include "ops/chunks.h"
 #include "ops/infer.h"
@@ -9,6 +9,7 @@
 
 enum { A, B, X = A, X_ZERO, Y_ZERO, OPERANDS = 2, BLOCK = 1024 };
 
+#define CODES (QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16))
 #define SIGNED (QDQ_SET(INT8) | QDQ_SET(INT16) | QDQ_SET(INT32))
 
 //---- Blocks -----------------------------------------------------------------
@@ -193,4 +194,123 @@ const qdq_op qdq_op_arithmetic_shift_right = {
     QDQ_OP_TABLES(shift_inputs, shift_outputs, shift_descs),
     .infer = infer_shift,
     .lower = lower_shift,
+};
+
+//---- One operand ------------------------------------------------------------
+
+typedef qdq_clamp_integer_attrs clamp_attrs;
+
+static const qdq_port_desc clamp_inputs[] = {
+    {"x", offsetof(clamp_attrs, x), false, CODES | QDQ_SET(INT32)}};
+static const qdq_port_desc clamp_outputs[] = {{"y", 0, false, CODES | QDQ_SET(INT32)}};
+static const qdq_attr_desc clamp_descs[] = {
+    {"min", QDQ_ATTR_INT, offsetof(clamp_attrs, min), NULL, QDQ_REQUIRED, "least result"},
+    {"max", QDQ_ATTR_INT, offsetof(clamp_attrs, max), NULL, QDQ_REQUIRED, "greatest result"}};
+
+static bool check_bound(const qdq_op_context *ctx, const char *name, qdq_int bound, int64_t least,
+                        int64_t most) {
+    if (!qdq_require_attr(ctx, name, bound.set != 0)) return false;
+    if (bound.value >= least && bound.value <= most) return true;
+    qdq_report_violation(
+        ctx, QDQ_RULE_ATTR_VALUE, name, qdq_text_is(ctx->findings, (double)bound.value),
+        qdq_text(ctx->findings, "%lld to %lld", (long long)least, (long long)most));
+    return false;
+}
+
+static void infer_clamp(qdq_op_context *ctx) {
+    const clamp_attrs *a = ctx->attrs;
+    const qdq_dtype_info *info = qdq_dtype_get(ctx->inputs[X].type.dtype);
+    bool fits = check_bound(ctx, "min", a->min, info->least, info->greatest);
+    (void)check_bound(ctx, "max", a->max, fits ? a->min.value : info->least, info->greatest);
+    ctx->outputs[0] = ctx->inputs[X].type;
+}
+
+static int64_t clamp(const integer_numbers *numbers, int64_t a, int64_t b) {
+    (void)b;
+    return a < numbers->least ? numbers->least : a > numbers->most ? numbers->most : a;
+}
+
+static size_t lower_clamp(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const clamp_attrs *a = ctx->attrs;
+    const integer_numbers numbers = {.least = a->min.value, .most = a->max.value};
+    return lower_as(ctx, to, stages, clamp, &numbers, 1);
+}
+
+const qdq_op qdq_op_clamp_integer = {
+    .name = "ClampInteger",
+    .summary = "y = min(max(x, min), max)",
+    .attrs_size = sizeof(clamp_attrs),
+    QDQ_OP_TABLES(clamp_inputs, clamp_outputs, clamp_descs),
+    .infer = infer_clamp,
+    .lower = lower_clamp,
+};
+
+typedef qdq_neg_integer_attrs neg_attrs;
+
+static const qdq_port_desc neg_inputs[] = {
+    {"x", offsetof(neg_attrs, x), false, CODES},
+    {"x_zero_point", offsetof(neg_attrs, x_zero_point), true, CODES},
+    {"y_zero_point", offsetof(neg_attrs, y_zero_point), true, CODES}};
+static const qdq_port_desc neg_outputs[] = {{"y", 0, false, CODES}};
+
+static void infer_neg(qdq_op_context *ctx) {
+    for (size_t port = X_ZERO; port <= Y_ZERO; port++) {
+        qdq_check_dtype_as(ctx, port, X);
+        qdq_check_one(ctx, port);
+    }
+    ctx->outputs[0] = ctx->inputs[X].type;
+}
+
+static int64_t negate(const integer_numbers *numbers, int64_t a, int64_t b) {
+    return clamp(numbers, numbers->y_zero - (a - numbers->x_zero), b);
+}
+
+static size_t lower_neg(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_dtype_info *info = qdq_dtype_get(ctx->outputs[0].dtype);
+    const integer_numbers numbers = {.least = info->least, .most = info->greatest};
+    return lower_as(ctx, to, stages, negate, &numbers, 1);
+}
+
+const qdq_op qdq_op_neg_integer = {
+    .name = "NegInteger",
+    .summary = "y = y_zero_point - (x - x_zero_point), clamped",
+    .attrs_size = sizeof(neg_attrs),
+    .inputs = neg_inputs,
+    .input_count = sizeof neg_inputs / sizeof neg_inputs[0],
+    .outputs = neg_outputs,
+    .output_count = 1,
+    .infer = infer_neg,
+    .looks_at = 1u << X_ZERO | 1u << Y_ZERO,
+    .lower = lower_neg,
+};
+
+typedef qdq_count_leading_zeros_attrs clz_attrs;
+
+static const qdq_port_desc clz_inputs[] = {{"x", offsetof(clz_attrs, x), false, QDQ_SET(INT32)}};
+static const qdq_port_desc clz_outputs[] = {{"y", 0, false, QDQ_SET(INT32)}};
+
+static void infer_clz(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[X].type; }
+
+static int64_t leading_zeros(const integer_numbers *numbers, int64_t a, int64_t b) {
+    int64_t count = numbers->width;
+    (void)b;
+    for (uint32_t bits = (uint32_t)a; bits; bits >>= 1) count--;
+    return count;
+}
+
+static size_t lower_clz(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const integer_numbers numbers = {0};
+    return lower_as(ctx, to, stages, leading_zeros, &numbers, 1);
+}
+
+const qdq_op qdq_op_count_leading_zeros = {
+    .name = "CountLeadingZeros",
+    .summary = "y = the number of zero bits above the first bit of x that is set",
+    .attrs_size = sizeof(clz_attrs),
+    .inputs = clz_inputs,
+    .input_count = 1,
+    .outputs = clz_outputs,
+    .output_count = 1,
+    .infer = infer_clz,
+    .lower = lower_clz,
 };

@@ -57,6 +57,45 @@ static inline qdq_value qdq_arithmetic_shift_right(qdq_graph *graph, qdq_value a
     return qdq_add_node(graph, "ArithmeticShiftRight", &attrs, sizeof attrs);
 }
 
+typedef struct qdq_clamp_integer_attrs {
+    const char *name;
+    qdq_value x;       // an integer of at most 32 bits but uint32
+    qdq_int min, max;  // of x's dtype, min <= max; required
+} qdq_clamp_integer_attrs;
+
+// y = min(max(x, min), max), of x's dtype.
+static inline qdq_value qdq_clamp_integer(qdq_graph *graph, qdq_value x,
+                                          qdq_clamp_integer_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "ClampInteger", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_neg_integer_attrs {
+    const char *name;
+    qdq_value x;             // int8, uint8, int16 or uint16
+    qdq_value x_zero_point;  // of x's dtype, [] or [1]; default 0
+    qdq_value y_zero_point;  // likewise
+} qdq_neg_integer_attrs;
+
+// y = y_zero_point - (x - x_zero_point), clamped to x's dtype.
+static inline qdq_value qdq_neg_integer(qdq_graph *graph, qdq_value x,
+                                        qdq_neg_integer_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "NegInteger", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_count_leading_zeros_attrs {
+    const char *name;
+    qdq_value x;  // int32
+} qdq_count_leading_zeros_attrs;
+
+// y = the zero bits above the first bit of x that is set, int32: 32 for 0, 0 for a negative x.
+static inline qdq_value qdq_count_leading_zeros(qdq_graph *graph, qdq_value x,
+                                                qdq_count_leading_zeros_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "CountLeadingZeros", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -70,6 +70,9 @@ static const struct {
     {"AvgPoolInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"MultiplyShift", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"ArithmeticShiftRight", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"ClampInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"NegInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"CountLeadingZeros", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"Slice", "onednn"},
     {"Pad", "onednn"},
     {"Expand", "onednn"},
@@ -121,7 +124,7 @@ static const struct {
      "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate Table "
      "Divide Gather ScatterND "
      "AvgPoolInteger MultiplyShift ArithmeticShiftRight "
-     "CountLeadingZeros"},
+     "ClampInteger NegInteger CountLeadingZeros"},
 };
 
 static bool is_listed(const char *op, const char *target) {

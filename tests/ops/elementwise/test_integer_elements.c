@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MultiplyShift and ArithmeticShiftRight against products in 128 bits and quotients in double.
+// MultiplyShift, ArithmeticShiftRight, ClampInteger, NegInteger and CountLeadingZeros against sums
+// and quotients in 128 bits or double.
 #include <math.h>
 
 #include "tests/network.h"
@@ -91,7 +92,91 @@ static void shifts_round_down_or_half_up(void **state) {
         }
 }
 
-static void other_shifts_are_refused(void **state) {
+static void codes_are_clamped(void **state) {
+    static const struct {
+        qdq_dtype dtype;
+        int32_t least, most;
+    } rows[] = {{QDQ_INT8, -128, 127},
+                {QDQ_INT8, -2, 1},
+                {QDQ_UINT8, 1, 200},
+                {QDQ_INT16, -300, -300},
+                {QDQ_UINT16, 2, 60000},
+                {QDQ_INT32, INT32_MIN, 5},
+                {QDQ_INT32, -16777217, INT32_MAX}};
+    int32_t x[COUNT], y[COUNT], wx[COUNT];
+    (void)state;
+    for (size_t t = 0; t < UNIT_COUNT(rows); t++) {
+        qdq_graph *g = qdq_graph_create("clamp", NULL);
+        qdq_value v = qdq_input(g, "x", rows[t].dtype, QDQ_SHAPE(ROWS, COLUMNS));
+        qdq_clamp_integer_attrs attrs = {.min = QDQ_INT(rows[t].least),
+                                         .max = QDQ_INT(rows[t].most)};
+        qdq_output(g, "y", qdq_clamp_integer(g, v, attrs));
+        fill(rows[t].dtype, x, wx);
+        network_tensor in = {"x", rows[t].dtype, x, COUNT};
+        network_run(g, &in, 1, (network_tensor){"y", rows[t].dtype, y, COUNT});
+        qdq_graph_destroy(g);
+        for (int i = 0; i < COUNT; i++) {
+            int32_t want = wx[i] < rows[t].least  ? rows[t].least
+                           : wx[i] > rows[t].most ? rows[t].most
+                                                  : wx[i];
+            assert_int_equal(element(rows[t].dtype, y, (size_t)i), want);
+        }
+    }
+}
+
+// Runs NegInteger on the edges. `given`: with both zero points.
+static void negate(qdq_dtype dtype, bool given, int32_t x_zero, int32_t y_zero) {
+    bool is_signed = dtype == QDQ_INT8 || dtype == QDQ_INT16;
+    int32_t codes = dtype == QDQ_INT8 || dtype == QDQ_UINT8 ? 256 : 65536;
+    int32_t least = is_signed ? -codes / 2 : 0, most = least + codes - 1;
+    int32_t x[COUNT], y[COUNT], wx[COUNT];
+    qdq_graph *g = qdq_graph_create("neg", NULL);
+    qdq_value v = qdq_input(g, "x", dtype, QDQ_SHAPE(ROWS, COLUMNS));
+    qdq_neg_integer_attrs attrs = {.name = "n"};
+    if (given) {
+        attrs.x_zero_point = qdq_constant(g, "xz", dtype, QDQ_SHAPE(1), &x_zero);
+        attrs.y_zero_point = qdq_constant(g, "yz", dtype, QDQ_SHAPE(1), &y_zero);
+    }
+    qdq_output(g, "y", qdq_neg_integer(g, v, attrs));
+    fill(dtype, x, wx);
+    network_tensor in = {"x", dtype, x, COUNT};
+    network_run(g, &in, 1, (network_tensor){"y", dtype, y, COUNT});
+    qdq_graph_destroy(g);
+    for (int i = 0; i < COUNT; i++) {
+        int32_t want = given ? y_zero + x_zero - wx[i] : -wx[i];
+        if (want < least) want = least;
+        if (want > most) want = most;
+        assert_int_equal(element(dtype, y, (size_t)i), want);
+    }
+}
+
+static void codes_are_negated_around_their_zero_points(void **state) {
+    (void)state;
+    negate(QDQ_INT8, false, 0, 0);
+    negate(QDQ_INT8, true, -128, 127);
+    negate(QDQ_UINT8, true, 128, 100);
+    negate(QDQ_INT16, false, 0, 0);
+    negate(QDQ_UINT16, true, 32768, 32768);
+}
+
+static void zeros_before_the_first_bit_are_counted(void **state) {
+    int32_t x[COUNT], y[COUNT], wx[COUNT];
+    (void)state;
+    qdq_graph *g = qdq_graph_create("clz", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_INT32, QDQ_SHAPE(ROWS, COLUMNS));
+    qdq_output(g, "y", qdq_count_leading_zeros(g, v, (qdq_count_leading_zeros_attrs){0}));
+    fill(QDQ_INT32, x, wx);
+    network_tensor in = {"x", QDQ_INT32, x, COUNT};
+    network_run(g, &in, 1, (network_tensor){"y", QDQ_INT32, y, COUNT});
+    qdq_graph_destroy(g);
+    for (int i = 0; i < COUNT; i++) {
+        int bits;
+        (void)frexp((double)(uint32_t)wx[i], &bits);
+        assert_int_equal(y[i], 32 - bits);
+    }
+}
+
+static void other_shifts_and_bounds_are_refused(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("multiply", NULL);
     qdq_value v = qdq_input(g, "x", QDQ_INT32, QDQ_SHAPE(2, 3));
@@ -103,13 +188,26 @@ static void other_shifts_are_refused(void **state) {
     qdq_value other = qdq_input(g, "b", QDQ_INT32, QDQ_SHAPE(2));
     qdq_output(g, "y", qdq_multiply_shift(g, v, other, (qdq_multiply_shift_attrs){0}));
     network_refuses(g, "core/port-shape", "b has the shape [2]");
+    g = qdq_graph_create("clamp", NULL);
+    v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(2, 3));
+    qdq_clamp_integer_attrs clamp = {.min = QDQ_INT(-129), .max = QDQ_INT(3)};
+    qdq_output(g, "y", qdq_clamp_integer(g, v, clamp));
+    network_refuses(g, "core/attr-value", "min is -129, wanted -128 to 127");
+    g = qdq_graph_create("clamp", NULL);
+    v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(2, 3));
+    clamp = (qdq_clamp_integer_attrs){.min = QDQ_INT(4), .max = QDQ_INT(3)};
+    qdq_output(g, "y", qdq_clamp_integer(g, v, clamp));
+    network_refuses(g, "core/attr-value", "max is 3, wanted 4 to 127");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_shifted_half_up),
         cmocka_unit_test(shifts_round_down_or_half_up),
-        cmocka_unit_test(other_shifts_are_refused),
+        cmocka_unit_test(codes_are_clamped),
+        cmocka_unit_test(codes_are_negated_around_their_zero_points),
+        cmocka_unit_test(zeros_before_the_first_bit_are_counted),
+        cmocka_unit_test(other_shifts_and_bounds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
