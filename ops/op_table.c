@@ -54,6 +54,8 @@
     FULL(qdq_op_top_k, "TopK")                                           \
     FULL(qdq_op_matmul_integer, "MatMulInteger")                         \
     FULL(qdq_op_conv_integer, "ConvInteger")                             \
+    FULL(qdq_op_matmul_integer64, "MatMulInteger64")                     \
+    FULL(qdq_op_conv_integer64, "ConvInteger64")                         \
     FULL(qdq_op_multiply_shift, "MultiplyShift")                         \
     FULL(qdq_op_arithmetic_shift_right, "ArithmeticShiftRight")          \
     FULL(qdq_op_clamp_integer, "ClampInteger")                           \

@@ -48,7 +48,9 @@
     "DepthToSpace SpaceToDepth Trilu EyeLike OneHot CumSum "
 
 // Operators on integers that only TOSA has in this form.
-#define QDQ_INTEGER_OPS "AvgPoolInteger MultiplyShift ArithmeticShiftRight ClampInteger NegInteger CountLeadingZeros"
+#define QDQ_INTEGER_OPS                                                                \
+    "AvgPoolInteger MatMulInteger64 ConvInteger64 MultiplyShift ArithmeticShiftRight " \
+    "ClampInteger NegInteger CountLeadingZeros"
 
 // Comparisons; truth values, and bits.
 #define QDQ_COMPARISONS "Equal Greater Less LessOrEqual "

@@ -29,6 +29,38 @@ static inline qdq_value qdq_avg_pool_integer(qdq_graph *graph, qdq_value x,
     return qdq_add_node(graph, "AvgPoolInteger", &attrs, sizeof attrs);
 }
 
+//---- Products ---------------------------------------------------------------
+
+typedef struct qdq_matmul_integer64_attrs {
+    const char *name;
+    qdq_value a, b;                        // int8 or int16
+    qdq_value a_zero_point, b_zero_point;  // of the dtype of a, of b; [] or [1]; default 0
+} qdq_matmul_integer64_attrs;
+
+// (a - a_zero_point) * (b - b_zero_point) of the shapes of numpy's matmul, int64.
+static inline qdq_value qdq_matmul_integer64(qdq_graph *graph, qdq_value a, qdq_value b,
+                                             qdq_matmul_integer64_attrs attrs) {
+    attrs.a = a, attrs.b = b;
+    return qdq_add_node(graph, "MatMulInteger64", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_conv_integer64_attrs {
+    const char *name;
+    qdq_value x, w;                        // int8 or int16; w is [O, I, spatial...]
+    qdq_value x_zero_point, w_zero_point;  // of the dtype of x, of w; [] or [1]; default 0
+    qdq_ints strides, dilations, pads_begin, pads_end;  // default 1, 1, 0, 0
+    qdq_auto_pad auto_pad;
+    qdq_int groups;
+    qdq_data_format data_format;  // of x and y
+} qdq_conv_integer64_attrs;
+
+// y is int64; elements beyond the border count as x_zero_point.
+static inline qdq_value qdq_conv_integer64(qdq_graph *graph, qdq_value x, qdq_value w,
+                                           qdq_conv_integer64_attrs attrs) {
+    attrs.x = x, attrs.w = w;
+    return qdq_add_node(graph, "ConvInteger64", &attrs, sizeof attrs);
+}
+
 //---- Elements ---------------------------------------------------------------
 
 typedef struct qdq_multiply_shift_attrs {

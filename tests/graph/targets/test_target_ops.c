@@ -68,6 +68,8 @@ static const struct {
     {"QLinearSoftmax", "onednn tensorrt tripy ttnn torchao"},
     {"Table", "onnx onednn tensorrt tripy ttnn torchao"},
     {"AvgPoolInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"MatMulInteger64", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"ConvInteger64", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"MultiplyShift", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"ArithmeticShiftRight", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"ClampInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
@@ -123,7 +125,7 @@ static const struct {
      "Convolution ConvInteger ConvTranspose MaxPool AvgPool ArgMax ReduceMax ReduceMin "
      "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate Table "
      "Divide Gather ScatterND "
-     "AvgPoolInteger MultiplyShift ArithmeticShiftRight "
+     "AvgPoolInteger MatMulInteger64 ConvInteger64 MultiplyShift ArithmeticShiftRight "
      "ClampInteger NegInteger CountLeadingZeros"},
 };
 
