@@ -404,8 +404,11 @@ class EmittedC(Case):
     def test_table(self):
         bytes_of = tensor("uint8", [256], [i * 37 % 256 for i in range(256)])
         nodes = [node("Table", f"{x}_{t}", x, {"table": t}) for x in ("i", "u") for t in ("b", "w")]
+        nodes.append(node("Table", "lines", "h", {"table": "points"}))
         self.assert_same(nodes, {"i": codes("int8", [2, 128]), "u": codes("uint8", [256]), "b": bytes_of,
-                                 "w": tensor("int32", [256], [(i - 128) * 16777213 for i in range(256)])})
+                                 "w": tensor("int32", [256], [(i - 128) * 16777213 for i in range(256)]),
+                                 "h": tensor("int16", [7], [-32768, -32767, -1, 0, 127, 128, 32767]),
+                                 "points": tensor("int16", [513], [i * 12347 % 65536 - 32768 for i in range(513)])})
 
     def test_softmax(self):
         nodes = [node("SoftMax", "a", "x", axis=1), node("SoftMax", "b", "x", axis=-1, mode="inf_as_zero"),

@@ -44,10 +44,24 @@ void qdq_c_write_gather(qdq_c_step *step) {
               (size_t)x->shape.dims[axis], (size_t)x->shape.dims[axis], n, n, size, size, size);
 }
 
+// Writes the Table of int16, whose 513 results lie 128 codes apart.
+static void write_lines(qdq_c_step *step) {
+    qdq_c_put_each(step, 0);
+    qdq_c_put(step->body,
+              "        const int32_t from = ((const int16_t *)x0)[i] + 32768;\n"
+              "        const int16_t *line = (const int16_t *)x1 + from / 128;\n"
+              "        ((int32_t *)y0)[i] = line[0] * 128 + (line[1] - line[0]) * (from %% 128);\n"
+              "    }\n");
+}
+
 // Writes Table, whose results lie in the order of codes from the least one on.
 void qdq_c_write_table(qdq_c_step *step) {
     const qdq_type *x = &step->ctx->inputs[0].type, *table = &step->ctx->inputs[1].type;
     size_t size = qdq_dtype_size(table->dtype);
+    if (x->dtype == QDQ_INT16) {
+        write_lines(step);
+        return;
+    }
     qdq_c_put_each(step, 0);
     qdq_c_put(step->body,
               "        const size_t from = ((const uint8_t *)x0)[i] ^ %du;\n"

@@ -30,7 +30,8 @@ static bool is_dequantize(const qdq_op_context *ctx) {
 
 // True for a table of reals, and others.
 static bool is_table(const qdq_op_context *ctx) {
-    return ctx->outputs[0].dtype == QDQ_FLOAT32 || qdq_is_whole(ctx);
+    return ctx->inputs[0].type.dtype != QDQ_INT16 &&
+           (ctx->outputs[0].dtype == QDQ_FLOAT32 || qdq_is_whole(ctx));
 }
 
 // True for an op on float64, and a conversion to it or from it. No operator on codes or floats has

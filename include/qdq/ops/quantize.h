@@ -181,12 +181,13 @@ static inline qdq_value qdq_cast(qdq_graph *graph, qdq_value x, qdq_cast_attrs a
 
 typedef struct qdq_table_attrs {
     const char *name;
-    qdq_value x;      // int8 or uint8
+    qdq_value x;      // int8, uint8 or int16
     qdq_value table;  // [256], the result of the least code first: int8, uint8, int16, uint16,
-                      // int32 or float32
+                      // int32 or float32. x int16: [513] of int16, for the codes -32768 + 128 * i
 } qdq_table_attrs;
 
-// y = table[x], of x's shape and the dtype of the table.
+// y = table[x], of x's shape and the dtype of the table. x int16: 128 times the line between the
+// results of the codes around x, int32.
 static inline qdq_value qdq_table(qdq_graph *graph, qdq_value x, qdq_value table,
                                   qdq_table_attrs attrs) {
     attrs.x = x, attrs.table = table;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table: the result of every code, for each dtype of codes and results, and refusals.
+#include <math.h>
+
 #include "tests/network.h"
 
 enum { CODES = 256, COUNT = 3 * CODES };
@@ -62,6 +64,29 @@ static void a_table_may_be_computed(void **state) {
     qdq_graph_destroy(g);
 }
 
+// 128 times the line between the points around x, in double.
+static void codes_of_16_bits_lie_on_lines(void **state) {
+    enum { POINTS = 513, ALL = 65536 };
+    static int16_t x[ALL], points[POINTS];
+    static int32_t y[ALL];
+    (void)state;
+    for (int i = 0; i < ALL; i++) x[i] = (int16_t)(i * 3 - 32768);
+    for (int i = 0; i < POINTS; i++)
+        points[i] = (int16_t)(i % 3 == 0 ? INT16_MIN : i % 3 == 1 ? INT16_MAX : i * 61 - 15000);
+    qdq_graph *g = qdq_graph_create("table", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_INT16, QDQ_SHAPE(4, ALL / 4));
+    qdq_value t = qdq_constant(g, "results", QDQ_INT16, QDQ_SHAPE(POINTS), points);
+    qdq_output(g, "y", qdq_table(g, v, t, (qdq_table_attrs){.name = "t"}));
+    network_tensor in = {"x", QDQ_INT16, x, ALL};
+    network_run(g, &in, 1, (network_tensor){"y", QDQ_INT32, y, ALL});
+    qdq_graph_destroy(g);
+    for (int i = 0; i < ALL; i++) {
+        double at = (x[i] + 32768) / 128.0, left = floor(at);
+        const int16_t *line = points + (int)left;
+        assert_true(y[i] == 128 * (line[0] + (at - left) * (line[1] - line[0])));
+    }
+}
+
 static void other_sizes_and_dtypes_are_refused(void **state) {
     static const uint8_t results[CODES] = {0};
     (void)state;
@@ -74,7 +99,12 @@ static void other_sizes_and_dtypes_are_refused(void **state) {
     v = qdq_input(g, "x", QDQ_INT16, QDQ_SHAPE(4));
     t = qdq_constant(g, "results", QDQ_UINT8, QDQ_SHAPE(CODES), results);
     qdq_output(g, "y", qdq_table(g, v, t, (qdq_table_attrs){.name = "t"}));
-    network_refuses(g, "core/port-dtype", "x is int16");
+    network_refuses(g, "core/port-dtype", "table is uint8");
+    g = qdq_graph_create("table", NULL);
+    v = qdq_input(g, "x", QDQ_INT32, QDQ_SHAPE(4));
+    t = qdq_constant(g, "results", QDQ_UINT8, QDQ_SHAPE(CODES), results);
+    qdq_output(g, "y", qdq_table(g, v, t, (qdq_table_attrs){.name = "t"}));
+    network_refuses(g, "core/port-dtype", "x is int32");
 }
 
 int main(void) {
@@ -82,6 +112,7 @@ int main(void) {
         cmocka_unit_test(bytes_are_looked_up_from_the_least_code_on),
         cmocka_unit_test(results_may_be_wider),
         cmocka_unit_test(a_table_may_be_computed),
+        cmocka_unit_test(codes_of_16_bits_lie_on_lines),
         cmocka_unit_test(other_sizes_and_dtypes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
