@@ -20,7 +20,8 @@ static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS}};
 
 _Static_assert(sizeof(qdq_maybe_qtype) == sizeof(qdq_maybe_word), "QDQ_ATTR_MAYBE_WORD");
 static const char *const qtypes[] = {"per_tensor", "per_channel", NULL};
-static const char *const roundings[] = {"single", "double", "up", "float32", "float64", NULL};
+static const char *const roundings[] = {"single",  "double",  "up", "float32",
+                                        "float64", "inexact", NULL};
 
 static const qdq_attr_desc attrs[] = {
     {"in_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, in_scales), NULL, "",

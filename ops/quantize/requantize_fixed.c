@@ -51,7 +51,7 @@ static void check_list_count(const qdq_op_context *ctx, const char *attr, size_t
 static void check_list(const qdq_op_context *ctx, const char *attr, const qdq_numbers *list,
                        double least, double most) {
     const attrs_type *a = ctx->attrs;
-    static const char *const words[] = {"single", "double", "up", "float32", "float64"};
+    static const char *const words[] = {"single", "double", "up", "float32", "float64", "inexact"};
     char from[QDQ_NUMBER_BYTES], to[QDQ_NUMBER_BYTES];
     for (size_t i = 0; i < list->count; i++) {
         double v = list->data[i];
@@ -83,6 +83,7 @@ void qdq_check_fixed(const qdq_op_context *ctx, const qdq_granularity *channels)
         [QDQ_FIXED_UP] = {INT32_MIN, INT32_MAX, QDQ_FIXED_MOST_SHIFT},
         [QDQ_FIXED_FLOAT32] = {-0x1p24, 0x1p24, 126},
         [QDQ_FIXED_FLOAT64] = {-0x1p53, 0x1p53, 1022},
+        [QDQ_FIXED_INEXACT] = {INT32_MIN, INT32_MAX, QDQ_FIXED_MOST_SHIFT},
     };
     if (!a->multiplier.data || !a->shift.data) {
         bool lacks_shift = a->multiplier.data != NULL;
@@ -160,7 +161,7 @@ static bool set_factors(const factors *f, size_t count, const qdq_grid *grid,
 bool qdq_use_fixed(const attrs_type *attrs, const qdq_granularity *channels, const qdq_lowering *to,
                    qdq_quant_params *params, qdq_stage *stage) {
     bool many = qdq_fixed_has_channels(attrs);
-    params->rounding = attrs->rounding;
+    params->rounding = attrs->rounding == QDQ_FIXED_INEXACT ? QDQ_FIXED_SINGLE : attrs->rounding;
     return set_factors(&(factors){.attrs = attrs}, many ? channels->grid.count : 1,
                        many ? qdq_grid_copy(&channels->grid, to->mempool) : &qdq_grid_whole, to,
                        params, stage);

@@ -105,6 +105,7 @@ static inline int64_t qdq_fixed_one(const qdq_fixed_params *p, int64_t x) {
     x = (x < -most ? -most : x > most ? most : x) - p->in_zero_point;
     int64_t y = 0;
     switch (p->rounding) {
+    case QDQ_FIXED_INEXACT:
     case QDQ_FIXED_SINGLE: y = qdq_fixed_once(x, p->scale.multiplier, p->scale.shift); break;
     case QDQ_FIXED_DOUBLE:
     case QDQ_FIXED_UP:

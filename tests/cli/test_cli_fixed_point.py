@@ -137,6 +137,19 @@ class Bits(Case):
             self.assertEqual(expected(rounding, -128, *pair[0], "int8"), want)
             self.rows(rounding, "int32", "int8", pair, [-128] * 64)
 
+    def test_inexact_is_single_and_unknown_to_tosa(self):
+        shape, numbers = [2, 40], random.Random(50)
+        x = elements("int32", 80, numbers)
+        attrs = {"multiplier": 2**30 + 12345, "shift": 40, "rounding": "inexact", "out_zps": 3}
+        content = graph([node("Requantize", "q", "x", dtype="int8", **attrs)], [value("x", "int32", shape)],
+                        target="tosa")
+        got = unpack(self.run_one(content, tensor("int32", shape, x)))
+        self.assertEqual(got, [min(max(scaled("single", v, 2**30 + 12345, 40) + 3, -128), 127) for v in x])
+        self.assertEqual([found["rule"] for found in self.check(content, code=0)], ["tosa/bits-unknown"])
+        for target in ("litert@reference", "tflm"):
+            rules = [found["rule"] for found in self.check({**content, "target": target}, code=0)]
+            self.assertIn(f"{target.split('@')[0]}/bits-unknown", rules)
+
     def test_channels_of_each_axis_meet_zero_points_and_a_clamp_range(self):
         shape, numbers = [3, 5, 4], random.Random(49)
         x = elements("int32", 60, numbers)

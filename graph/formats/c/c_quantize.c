@@ -146,6 +146,7 @@ static void put_fixed(qdq_c_step *step, const qdq_quant_params *p, const qdq_sta
         [QDQ_FIXED_DOUBLE] = "0.0",
         [QDQ_FIXED_UP] = "0.0",
         [QDQ_FIXED_FLOAT32] = "(double)qdq_float_from_bits((uint32_t)m)",
+        [QDQ_FIXED_INEXACT] = "0.0",
         [QDQ_FIXED_FLOAT64] = "qdq_double_of_words((uint32_t)m, (uint32_t)shift)",
     };
     qdq_c_text *text = step->body;

@@ -11,7 +11,8 @@
 // True for a Requantize in fixed point, and any other op on integers.
 static bool is_fixed(const qdq_op_context *ctx) {
     const qdq_requantize_attrs *a = ctx->attrs;
-    return qdq_is_whole(ctx) && (!qdq_op_context_is(ctx, "Requantize") || a->multiplier.count != 0);
+    return qdq_is_whole(ctx) && (!qdq_op_context_is(ctx, "Requantize") ||
+                                 (a->multiplier.count != 0 && a->rounding != QDQ_FIXED_INEXACT));
 }
 
 static bool is_per_tensor(const qdq_op_context *ctx) {

@@ -121,6 +121,7 @@ typedef enum qdq_fixed_rounding {
     QDQ_FIXED_UP,          // the high half of the product, then a shift half up
     QDQ_FIXED_FLOAT32,     // half even of fl(fl(x') * fl(multiplier * 2^-shift))
     QDQ_FIXED_FLOAT64,     // half away from zero of the same product in float64
+    QDQ_FIXED_INEXACT,     // TOSA's INEXACT_ROUND leaves it to the device; computed as `single`
 } qdq_fixed_rounding;
 
 // Converts from one set of parameters to another. Each side is per tensor (one element) or per

@@ -31,6 +31,7 @@ static void fixed_tile(const void *params, const qdq_view *views, const void *x,
     case QDQ_FIXED_DOUBLE: all_groups(QDQ_FIXED_DOUBLE, p, views, x, y, n); break;
     case QDQ_FIXED_UP: all_groups(QDQ_FIXED_UP, p, views, x, y, n); break;
     case QDQ_FIXED_FLOAT32: all_groups(QDQ_FIXED_FLOAT32, p, views, x, y, n); break;
+    case QDQ_FIXED_INEXACT:
     case QDQ_FIXED_FLOAT64: leave(params, views, x, y, n); break;
     }
 }
