@@ -48,6 +48,9 @@
     X(qdq_op_reduce_min)                                                 \
     X(qdq_op_reduce_prod)                                                \
     X(qdq_op_reduce_sum)                                                 \
+    FULL(qdq_op_reduce_max_integer, "ReduceMaxInteger")                  \
+    FULL(qdq_op_reduce_min_integer, "ReduceMinInteger")                  \
+    FULL(qdq_op_reduce_sum_integer, "ReduceSumInteger")                  \
     FULL(qdq_op_cum_sum, "CumSum")                                       \
     FULL(qdq_op_arg_max, "ArgMax")                                       \
     FULL(qdq_op_arg_min, "ArgMin")                                       \

@@ -50,7 +50,8 @@
 // Operators on integers that only TOSA has in this form.
 #define QDQ_INTEGER_OPS                                                                \
     "AvgPoolInteger MatMulInteger64 ConvInteger64 MultiplyShift ArithmeticShiftRight " \
-    "ClampInteger NegInteger CountLeadingZeros"
+    "ClampInteger NegInteger CountLeadingZeros "                                       \
+    "ReduceMaxInteger ReduceMinInteger ReduceSumInteger"
 
 // Comparisons; truth values, and bits.
 #define QDQ_COMPARISONS "Equal Greater Less LessOrEqual "

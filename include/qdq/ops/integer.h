@@ -128,6 +128,25 @@ static inline qdq_value qdq_count_leading_zeros(qdq_graph *graph, qdq_value x,
     return qdq_add_node(graph, "CountLeadingZeros", &attrs, sizeof attrs);
 }
 
+//---- Reductions -------------------------------------------------------------
+
+typedef struct qdq_reduce_integer_attrs {
+    const char *name;
+    qdq_value x;         // int8, int16 or int32; of the sum int32
+    qdq_int axis;        // required, in [-rank, rank - 1]
+    qdq_bool keep_dims;  // default false
+} qdq_reduce_integer_attrs;
+
+#define QDQ_REDUCE_INTEGER_CALL(call, op)                                                         \
+    static inline qdq_value call(qdq_graph *graph, qdq_value x, qdq_reduce_integer_attrs attrs) { \
+        attrs.x = x;                                                                              \
+        return qdq_add_node(graph, op, &attrs, sizeof attrs);                                     \
+    }
+
+QDQ_REDUCE_INTEGER_CALL(qdq_reduce_max_integer, "ReduceMaxInteger")
+QDQ_REDUCE_INTEGER_CALL(qdq_reduce_min_integer, "ReduceMinInteger")
+QDQ_REDUCE_INTEGER_CALL(qdq_reduce_sum_integer, "ReduceSumInteger")  // wraps around
+
 #ifdef __cplusplus
 }
 #endif

@@ -75,6 +75,9 @@ static const struct {
     {"ClampInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"NegInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"CountLeadingZeros", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"ReduceMaxInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"ReduceMinInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
+    {"ReduceSumInteger", "onnx onednn tensorrt tripy ttnn torchao litert"},
     {"Slice", "onednn"},
     {"Pad", "onednn"},
     {"Expand", "onednn"},
@@ -126,7 +129,8 @@ static const struct {
      "ReduceProd ReduceSum Concat Pad StaticReshape StaticTranspose Slice Tile Interpolate Table "
      "Divide Gather ScatterND "
      "AvgPoolInteger MatMulInteger64 ConvInteger64 MultiplyShift ArithmeticShiftRight "
-     "ClampInteger NegInteger CountLeadingZeros"},
+     "ClampInteger NegInteger CountLeadingZeros "
+     "ReduceMaxInteger ReduceMinInteger ReduceSumInteger"},
 };
 
 static bool is_listed(const char *op, const char *target) {
