@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TOSA 1.0's integer profile, whose RESCALE is a Requantize by multiplier and shift. A program that
 // TOSA leaves undefined (a sum or a rescaled number beyond int32) is not found: it depends on data.
+#include <string.h>
+
 #include "graph/targets/target_ops.h"
+#include "include/qdq/ops/integer.h"
 #include "ops/quantize/requantize_fixed.h"
 
 #define SPEC "TOSA 1.0, "
@@ -101,6 +104,43 @@ static void rescale_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     qdq_text(ctx->findings, "%d, the last dim of x", last));
 }
 
+//---- Operators on integers --------------------------------------------------
+
+// Reports the first two operands of an op that is here for TOSA's sake, but takes more than TOSA.
+static void integer_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool product = qdq_op_context_is(ctx, "MatMulInteger64");
+    bool convolution = qdq_op_context_is(ctx, "ConvInteger64");
+    qdq_expect_dtype(ctx, rule, ctx->op->inputs[0].name, ctx->inputs[0].type.dtype,
+                     product || convolution ? QDQ_SET(INT16) : QDQ_SET(INT8) | QDQ_SET(INT16));
+    if (product || convolution)
+        qdq_expect_dtype(ctx, rule, ctx->op->inputs[1].name, ctx->inputs[1].type.dtype,
+                         product ? QDQ_SET(INT16) : QDQ_SET(INT8));
+}
+
+// Reports a zero point of int16 that is not known to be 0.
+static void integer_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
+    for (size_t i = 1; i < ctx->input_count; i++) {
+        const qdq_operand *zero = &ctx->inputs[i];
+        const char *name = ctx->op->inputs[i].name;
+        if (!zero->given || zero->type.dtype != QDQ_INT16 || !strstr(name, "zero_point")) continue;
+        int16_t value = zero->data ? *(const int16_t *)zero->data : 0;
+        if (zero->data && value == 0) continue;
+        qdq_report_target_violation(ctx, rule, name,
+                                    zero->data ? qdq_text_is(ctx->findings, value)
+                                               : "is known at run time only",
+                                    "0, as the codes are int16");
+    }
+}
+
+static void mul_shift(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_multiply_shift_attrs *a = ctx->attrs;
+    qdq_dtype dtype = ctx->inputs[0].type.dtype;
+    if (dtype != QDQ_INT32 && a->shift.set != 0 && a->shift.value != 0)
+        qdq_report_target_violation(
+            ctx, rule, "shift", qdq_text_is(ctx->findings, (double)a->shift.value),
+            qdq_text(ctx->findings, "0, as a is %s", qdq_dtype_name(dtype)));
+}
+
 //---- Evidence ---------------------------------------------------------------
 
 // True if all operands are of these dtypes.
@@ -112,12 +152,15 @@ static bool takes(const qdq_op_context *ctx, qdq_dtype_set set) {
 
 static bool takes_int8(const qdq_op_context *ctx) { return takes(ctx, QDQ_SET(INT8)); }
 static bool takes_int32(const qdq_op_context *ctx) { return takes(ctx, QDQ_SET(INT32)); }
-// True for a RESCALE whose every result TOSA defines.
-static bool is_exact_rescale(const qdq_op_context *ctx) {
+// True for a RESCALE that leaves its rounding to the device.
+static bool is_inexact_rescale(const qdq_op_context *ctx) {
     const attrs_type *a = ctx->attrs;
-    return a->rounding != QDQ_FIXED_INEXACT;
+    return a->rounding == QDQ_FIXED_INEXACT;
 }
 
+static bool is_exact_rescale(const qdq_op_context *ctx) { return !is_inexact_rescale(ctx); }
+
+static bool takes_int64(const qdq_op_context *ctx) { return takes(ctx, QDQ_SET(INT64)); }
 static bool takes_bool(const qdq_op_context *ctx) { return takes(ctx, QDQ_SET(BOOL)); }
 
 static bool takes_integers(const qdq_op_context *ctx) {
@@ -128,11 +171,17 @@ static bool moves_integers(const qdq_op_context *ctx) {
     return takes(ctx, QDQ_SET(INT8) | QDQ_SET(INT16) | QDQ_SET(INT32) | QDQ_SET(BOOL));
 }
 
+// True for a Table whose results have the dtype that TOSA gives them.
+static bool is_table(const qdq_op_context *ctx) {
+    return takes_int8(ctx) || (ctx->outputs[0].dtype == QDQ_INT32 && takes(ctx, QDQ_SET(INT16)));
+}
+
 // True for the pairs of dtypes that CAST has.
 static bool is_cast(const qdq_op_context *ctx) {
     const qdq_dtype_set results = QDQ_SET(BOOL) | QDQ_SET(INT8) | QDQ_SET(INT16) | QDQ_SET(INT32) |
-                                  QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16);
-    return takes(ctx, QDQ_SET(INT8) | QDQ_SET(INT32)) && (results >> ctx->outputs[0].dtype & 1);
+                                  QDQ_SET(INT64) | QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16) |
+                                  QDQ_SET(BFLOAT16);
+    return moves_integers(ctx) && (results >> ctx->outputs[0].dtype & 1);
 }
 
 //---- The target -------------------------------------------------------------
@@ -158,6 +207,11 @@ static const qdq_rule rules[] = {
     RESCALE_ROW("zero-point", "one zero point of int8 or uint8, or 0 or 32768 of uint16", "subtract it first, or add it after", rescale_zero_point),
     RESCALE_ROW("axis", "channels of RESCALE lie in the last dim", "transpose x first", rescale_axis),
     RESCALE_ROW("range", "RESCALE clamps to the full range of its dtype", "clamp after it", qdq_check_whole_range),
+    ERROR_ROW("integer-dtypes", "codes are int8 or int16; MATMUL with int64 sums multiplies int16 by int16, a convolution int16 by int8", "requantize them",
+              "operators on integers", "AvgPoolInteger ConvInteger64 MatMulInteger64 ClampInteger NegInteger", integer_dtypes),
+    ERROR_ROW("integer-zero-point", "zero points of int16 are 0", "subtract it first, or add it after", "operators on integers",
+              "AvgPoolInteger ConvInteger64 MatMulInteger64 NegInteger", integer_zero_point),
+    ERROR_ROW("mul-shift", "MUL shifts products of int32 only", "use Requantize", "MUL", "MultiplyShift", mul_shift),
     QDQ_FIDELITY_ROW("tosa"),
     QDQ_APPROXIMATE_ROW("tosa"),
     QDQ_NO_BLOCK_FLOAT_ROW("tosa", QDQ_BLOCK_OPS),
@@ -167,17 +221,27 @@ static const qdq_rule rules[] = {
 
 static const qdq_evidence_row evidence[] = {
     QDQ_RUN_IF(is_exact_rescale, "", "Requantize", "RESCALE", "SINGLE_ROUND and DOUBLE_ROUND", MODEL, "378 tests of tosa_verif_build_tests: 1,604,250 elements", DATE),
-    RUN_IF(takes_int8, "ConvInteger", "CONV2D, DEPTHWISE_CONV2D", "int8", "275 tests, with a bias: 1,015,142 elements"),
-    RUN_IF(takes_int8, "MatMulInteger", "MATMUL", "int8", "16 tests: 86,362 elements"),
-    RUN_IF(takes_int8, "MaxPool", "MAX_POOL2D", "int8", "144 tests: 266,526 elements"),
-    RUN_IF(takes_int8, "Table", "TABLE", "int8", "28 tests: 308,432 elements"),
-    RUN_IF(takes_int8, "ArgMax ReduceMax ReduceMin", "ARGMAX, REDUCE_MAX, REDUCE_MIN", "int8", "24 tests: 1,309 elements"),
-    RUN_IF(takes_int32, "Add Subtract Multiply Minimum Maximum Abs Neg", "ADD, SUB, MUL, MINIMUM, MAXIMUM, ABS, NEGATE", "int32",
-           "179 tests without a shift: 283,695 elements"),
-    RUN_IF(takes_int32, "Equal Greater GreaterEqual", "comparisons", "int32", "72 tests: 97,454 elements"),
+    QDQ_UNLIKE_IF(is_inexact_rescale, "", "Requantize", "RESCALE", "INEXACT_ROUND", MODEL,
+                  "259 tests: it rounds in float32, and 86,484 of 1,113,769 elements differ", DATE),
+    RUN_IF(takes_int8, "ConvInteger", "CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D", "int8", "710 tests, with a bias: 3,834,187 elements"),
+    RUN_IF(NULL, "ConvInteger64", "CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D", "int16", "964 tests, with a bias: 3,290,718 elements"),
+    RUN_IF(takes_int8, "MatMulInteger", "MATMUL", "int8", "17 tests: 87,442 elements"),
+    RUN_IF(NULL, "MatMulInteger64", "MATMUL", "int16", "13 tests: 14,100 elements"),
+    RUN_IF(takes_int8, "MaxPool", "MAX_POOL2D", "int8", "156 tests: 268,450 elements"),
+    RUN_IF(NULL, "AvgPoolInteger", "AVG_POOL2D", "int8 and int16", "576 tests: 667,716 elements"),
+    RUN_IF(is_table, "Table", "TABLE", "int8 and int16", "73 tests: 325,388 elements"),
+    RUN_IF(takes_integers, "ArgMax", "ARGMAX", "int8, int16 and int32", "54 tests: 3,527 elements"),
+    RUN_IF(takes_int8, "ReduceMax ReduceMin", "REDUCE_MAX, REDUCE_MIN", "int8", "24 tests: 1,732 elements"),
+    RUN_IF(NULL, "ReduceMaxInteger ReduceMinInteger ReduceSumInteger", "REDUCE_MAX, REDUCE_MIN, REDUCE_SUM", "int8, int16 and int32", "156 tests: 6,625 elements"),
+    RUN_IF(takes_int32, "Add Subtract Multiply Divide Minimum Maximum Abs Neg", "ADD, SUB, MUL, INTDIV, MINIMUM, MAXIMUM, ABS, NEGATE", "int32", "241 tests without a shift: 323,121 elements"),
+    RUN_IF(takes_int64, "Add", "ADD", "int64", "the biases of convolutions of int16"),
+    RUN_IF(NULL, "MultiplyShift", "MUL", "int8, int16 and int32, with shifts", "336 tests: 349,473 elements"),
+    RUN_IF(NULL, "ClampInteger NegInteger", "CLAMP, NEGATE", "int8 and int16", "80 tests: 17,602 elements"),
+    RUN_IF(NULL, "ArithmeticShiftRight CountLeadingZeros", "ARITHMETIC_RIGHT_SHIFT, CLZ", "", "112 tests: 40,784 elements"),
+    RUN_IF(takes_int32, "Equal Greater GreaterEqual", "comparisons", "int32", "60 tests: 99,509 elements"),
     RUN_IF(takes_integers, "BitwiseAnd BitwiseOr BitwiseXor BitwiseNot", "bits", "int8, int16 and int32", "36 tests: 13,728 elements"),
     RUN_IF(takes_bool, "And Or Xor Not", "logic", "", "16 tests: 3,518 elements"),
-    RUN_IF(is_cast, "Cast", "CAST", "int8 and int32 to bool, to at most 32 bits and to floats", "48 tests: 2,184 elements"),
+    RUN_IF(is_cast, "Cast", "CAST", "bool, int8, int16 and int32 to bool, to integers and to floats", "366 tests: 128,137 elements"),
     RUN_IF(moves_integers, "Concat StaticTranspose StaticReshape Pad Slice Tile Select", "moves", "bool, int8, int16 and int32",
            "476 tests: 279,801 elements"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", SPEC "elements are not computed"),
