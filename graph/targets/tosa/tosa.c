@@ -123,7 +123,7 @@ static void integer_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) 
         const qdq_operand *zero = &ctx->inputs[i];
         const char *name = ctx->op->inputs[i].name;
         if (!zero->given || zero->type.dtype != QDQ_INT16 || !strstr(name, "zero_point")) continue;
-        int16_t value = zero->data ? *(const int16_t *)zero->data : 0;
+        int32_t value = zero->data ? *(const int16_t *)zero->data : 0;
         if (zero->data && value == 0) continue;
         qdq_report_target_violation(ctx, rule, name,
                                     zero->data ? qdq_text_is(ctx->findings, value)

@@ -13,18 +13,6 @@ static const int32_t edges[COLUMNS] = {
     0,       1,          -1,         2,     -2, 3, INT32_MAX, INT32_MIN, INT32_MIN + 1,
     1 << 30, -(1 << 30), 0x55555555, -12345};
 
-// Fills [ROWS, COLUMNS] with edges, each row in another order, as elements of a dtype.
-static void fill(qdq_dtype dtype, void *x, int32_t *wanted) {
-    for (int i = 0; i < COUNT; i++) {
-        int32_t v = edges[(i % COLUMNS * (i / COLUMNS + 1) + i / COLUMNS) % COLUMNS];
-        if (dtype == QDQ_INT8) wanted[i] = ((int8_t *)x)[i] = (int8_t)v;
-        if (dtype == QDQ_UINT8) wanted[i] = ((uint8_t *)x)[i] = (uint8_t)v;
-        if (dtype == QDQ_INT16) wanted[i] = ((int16_t *)x)[i] = (int16_t)v;
-        if (dtype == QDQ_UINT16) wanted[i] = ((uint16_t *)x)[i] = (uint16_t)v;
-        if (dtype == QDQ_INT32) wanted[i] = ((int32_t *)x)[i] = v;
-    }
-}
-
 static int32_t element(qdq_dtype dtype, const void *x, size_t i) {
     switch ((int)dtype) {
     case QDQ_INT8: return ((const int8_t *)x)[i];
@@ -32,6 +20,19 @@ static int32_t element(qdq_dtype dtype, const void *x, size_t i) {
     case QDQ_INT16: return ((const int16_t *)x)[i];
     case QDQ_UINT16: return ((const uint16_t *)x)[i];
     default: return ((const int32_t *)x)[i];
+    }
+}
+
+// Fills [ROWS, COLUMNS] with edges, each row in another order, as elements of a dtype.
+static void fill(qdq_dtype dtype, void *x, int32_t *wanted) {
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t row = i / COLUMNS, column = i % COLUMNS;
+        int32_t v = edges[(column * (row + 1) + row) % COLUMNS];
+        size_t size = qdq_dtype_size(dtype);
+        if (size == 1) ((uint8_t *)x)[i] = (uint8_t)v;
+        if (size == 2) ((uint16_t *)x)[i] = (uint16_t)v;
+        if (size == 4) ((int32_t *)x)[i] = v;
+        wanted[i] = element(dtype, x, i);
     }
 }
 

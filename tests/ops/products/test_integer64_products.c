@@ -12,7 +12,7 @@ static void fill(qdq_dtype dtype, void *x, size_t n) {
         if (dtype == QDQ_INT8)
             ((int8_t *)x)[i] = (int8_t)(seed >> 40);
         else
-            ((int16_t *)x)[i] = seed % 5 ? (int16_t)(seed >> 40) : INT16_MIN;
+            ((int16_t *)x)[i] = (int16_t)(seed % 5 ? (int64_t)(seed >> 40) : INT16_MIN);
     }
 }
 
