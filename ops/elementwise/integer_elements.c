@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operators of TOSA 1.0 that only integers have: MultiplyShift (MUL), ClampInteger,
-// NegInteger (NEGATE), ArithmeticShiftRight and CountLeadingZeros. Codes are computed in 64 bits. A
-// unit is a block of neighbouring elements of y.
+// NegInteger (NEGATE), ArithmeticShiftRight and CountLeadingZeros. A unit is a block of
+// neighbouring elements of y.
 #include "include/qdq/ops/integer.h"
 #include "ops/chunks.h"
 #include "ops/infer.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/integer_one.h"
 
 enum { A, B, X = A, X_ZERO, Y_ZERO, OPERANDS = 2, BLOCK = 1024 };
 
@@ -18,10 +19,10 @@ enum { A, B, X = A, X_ZERO, Y_ZERO, OPERANDS = 2, BLOCK = 1024 };
 typedef struct integer_numbers {
     int shift, width;  // width: the bits of an element of a
     bool rounds;
-    int64_t least, most, x_zero, y_zero;
+    int32_t least, most, x_zero, y_zero;
 } integer_numbers;
 
-typedef int64_t integer_fn(const integer_numbers *numbers, int64_t a, int64_t b);
+typedef int32_t integer_fn(const integer_numbers *numbers, int32_t a, int32_t b);
 
 typedef struct integer_params {
     integer_fn *fn;
@@ -50,7 +51,7 @@ static void read_row(const integer_params *p, size_t operand, const void *x, siz
     for (size_t i = 1; repeats && i < n; i++) out[i] = out[0];
 }
 
-static int64_t zero_of(const integer_params *p, const qdq_tensors *tensors, size_t port) {
+static int32_t zero_of(const integer_params *p, const qdq_tensors *tensors, size_t port) {
     int32_t zero = 0;
     if (p->has_zero[port]) qdq_decode_int(p->x_dtype, tensors->x[port], &zero, 1);
     return zero;
@@ -71,7 +72,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         if (left < n) n = left;
         for (size_t k = 0; k < p->operands; k++) read_row(p, k, tensors->x[k], at, n, operands[k]);
         for (size_t i = 0; i < n; i++)
-            operands[A][i] = (int32_t)p->fn(&numbers, operands[A][i], operands[B][i]);
+            operands[A][i] = p->fn(&numbers, operands[A][i], operands[B][i]);
         qdq_encode_int(p->y_dtype, operands[A], qdq_chunks_room(&y, at, n), n);
     }
     qdq_chunks_end(&y);
@@ -144,11 +145,8 @@ static void infer_multiply(qdq_op_context *ctx) {
     infer_broadcast(ctx, QDQ_INT32);
 }
 
-// (a * b + 2^(shift - 1)) >> shift, as the half of a product and 1 cannot overflow. Keeps 32 bits.
-static int64_t multiply(const integer_numbers *numbers, int64_t a, int64_t b) {
-    int64_t product = a * b;
-    if (numbers->shift) product = ((product >> (numbers->shift - 1)) + 1) >> 1;
-    return (int32_t)(uint32_t)(uint64_t)product;
+static int32_t multiply(const integer_numbers *numbers, int32_t a, int32_t b) {
+    return qdq_multiply_shift_one(a, b, numbers->shift);
 }
 
 static size_t lower_multiply(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -176,9 +174,8 @@ static const qdq_attr_desc shift_descs[] = {{"round", QDQ_ATTR_BOOL, offsetof(sh
 
 static void infer_shift(qdq_op_context *ctx) { infer_broadcast(ctx, ctx->inputs[A].type.dtype); }
 
-static int64_t shift_right(const integer_numbers *numbers, int64_t a, int64_t b) {
-    int64_t by = b < 0 ? 0 : b >= numbers->width ? numbers->width - 1 : b;
-    return (a >> by) + (numbers->rounds && by ? a >> (by - 1) & 1 : 0);
+static int32_t shift_right(const integer_numbers *numbers, int32_t a, int32_t b) {
+    return qdq_shift_right_one(a, b, numbers->width, numbers->rounds);
 }
 
 static size_t lower_shift(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -225,14 +222,14 @@ static void infer_clamp(qdq_op_context *ctx) {
     ctx->outputs[0] = ctx->inputs[X].type;
 }
 
-static int64_t clamp(const integer_numbers *numbers, int64_t a, int64_t b) {
+static int32_t clamp(const integer_numbers *numbers, int32_t a, int32_t b) {
     (void)b;
-    return a < numbers->least ? numbers->least : a > numbers->most ? numbers->most : a;
+    return qdq_clamp_integer_one(a, numbers->least, numbers->most);
 }
 
 static size_t lower_clamp(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const clamp_attrs *a = ctx->attrs;
-    const integer_numbers numbers = {.least = a->min.value, .most = a->max.value};
+    const integer_numbers numbers = {.least = (int32_t)a->min.value, .most = (int32_t)a->max.value};
     return lower_as(ctx, to, stages, clamp, &numbers, 1);
 }
 
@@ -261,13 +258,16 @@ static void infer_neg(qdq_op_context *ctx) {
     ctx->outputs[0] = ctx->inputs[X].type;
 }
 
-static int64_t negate(const integer_numbers *numbers, int64_t a, int64_t b) {
-    return clamp(numbers, numbers->y_zero - (a - numbers->x_zero), b);
+static int32_t negate(const integer_numbers *numbers, int32_t a, int32_t b) {
+    (void)b;
+    return qdq_clamp_integer_one((int64_t)numbers->y_zero - ((int64_t)a - numbers->x_zero),
+                                 numbers->least, numbers->most);
 }
 
 static size_t lower_neg(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_dtype_info *info = qdq_dtype_get(ctx->outputs[0].dtype);
-    const integer_numbers numbers = {.least = info->least, .most = info->greatest};
+    const integer_numbers numbers = {.least = (int32_t)info->least,
+                                     .most = (int32_t)info->greatest};
     return lower_as(ctx, to, stages, negate, &numbers, 1);
 }
 
@@ -291,11 +291,9 @@ static const qdq_port_desc clz_outputs[] = {{"y", 0, false, QDQ_SET(INT32)}};
 
 static void infer_clz(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[X].type; }
 
-static int64_t leading_zeros(const integer_numbers *numbers, int64_t a, int64_t b) {
-    int64_t count = numbers->width;
-    (void)b;
-    for (uint32_t bits = (uint32_t)a; bits; bits >>= 1) count--;
-    return count;
+static int32_t leading_zeros(const integer_numbers *numbers, int32_t a, int32_t b) {
+    (void)numbers, (void)b;
+    return qdq_leading_zeros_one(a);
 }
 
 static size_t lower_clz(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {

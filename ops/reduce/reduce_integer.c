@@ -5,6 +5,7 @@
 #include "ops/chunks.h"
 #include "ops/infer.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/integer_one.h"
 
 enum { X, BLOCK = 256 };
 
@@ -36,10 +37,6 @@ static void infer(qdq_op_context *ctx) {
 //---- Slices -----------------------------------------------------------------
 
 typedef int32_t reduce_fn(int32_t a, int32_t b);
-
-static int32_t greater(int32_t a, int32_t b) { return a > b ? a : b; }
-static int32_t lesser(int32_t a, int32_t b) { return a < b ? a : b; }
-static int32_t sum(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
 
 typedef struct reduce_params {
     reduce_fn *fn;
@@ -108,9 +105,9 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
         .lower = lower_##id,                                                    \
     };
 
-REDUCE(reduce_max_integer, "ReduceMaxInteger", "y = the greatest x along a dim", greater, inputs,
-       outputs)
-REDUCE(reduce_min_integer, "ReduceMinInteger", "y = the least x along a dim", lesser, inputs,
-       outputs)
-REDUCE(reduce_sum_integer, "ReduceSumInteger", "y = the sum of x along a dim, int32", sum,
-       sum_inputs, sum_outputs)
+REDUCE(reduce_max_integer, "ReduceMaxInteger", "y = the greatest x along a dim", qdq_greater_one,
+       inputs, outputs)
+REDUCE(reduce_min_integer, "ReduceMinInteger", "y = the least x along a dim", qdq_lesser_one,
+       inputs, outputs)
+REDUCE(reduce_sum_integer, "ReduceSumInteger", "y = the sum of x along a dim, int32",
+       qdq_wrapping_sum_one, sum_inputs, sum_outputs)

@@ -6,7 +6,7 @@
 #include "ops/spatial/window.h"
 #include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
-#include "runtime/numerics/fixed_point.h"
+#include "runtime/numerics/integer_one.h"
 
 enum { X, X_ZERO, Y_ZERO, BLOCK = 256 };
 
@@ -80,13 +80,6 @@ static int32_t zero_of(const pool_params *p, const qdq_tensors *tensors, size_t 
     return p->has_zero[port] ? code_at(p->dtype, tensors->x[port], 0) : 0;
 }
 
-// Returns x / count for a sum x.
-static int64_t divided(int32_t x, size_t count) {
-    int k = 0;
-    while (k < 32 && (uint64_t)(count - 1) >> k) k++;
-    return qdq_fixed_once(x, (int32_t)((((INT64_C(1) << 30) + 1) << k) / (int64_t)count), 30 + k);
-}
-
 // Adds the codes under a window from dim d on, whose plane begins at x, and counts them. Sums wrap
 // around.
 static void add_window(const pool_params *p, int d, const size_t *position, const void *x,
@@ -106,7 +99,7 @@ static void add_window(const pool_params *p, int d, const size_t *position, cons
         add_window(p, d + 1, position, x, at * w->in[d] + k, sum, count);
 }
 
-// Returns element `at` of y before it is clamped, less its zero point. An empty window gives 0.
+// Returns element `at` of y before it is clamped, less its zero point.
 static int64_t mean_at(const pool_params *p, const void *x, int32_t zero, size_t at) {
     const qdq_image *image = &p->image;
     bool last = p->format == QDQ_NXC;
@@ -122,7 +115,7 @@ static int64_t mean_at(const pool_params *p, const void *x, int32_t zero, size_t
     }
     size_t from = batch * image->batch_stride + channel * image->channel_stride;
     add_window(p, 0, position, (const char *)x + from * qdq_dtype_size(p->dtype), 0, &sum, &count);
-    return count ? divided((int32_t)(sum - (uint32_t)count * (uint32_t)zero), count) : 0;
+    return qdq_integer_mean_one((int32_t)(sum - (uint32_t)count * (uint32_t)zero), count);
 }
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {

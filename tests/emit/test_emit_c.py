@@ -410,6 +410,29 @@ class EmittedC(Case):
                                  "h": tensor("int16", [7], [-32768, -32767, -1, 0, 127, 128, 32767]),
                                  "points": tensor("int16", [513], [i * 12347 % 65536 - 32768 for i in range(513)])})
 
+    def test_integers(self):
+        """The ops of TOSA's integer profile, with and without zero points, broadcast, and along each dim."""
+        more = {"strides": [2, 1], "kernel": [3, 2], "pads_begin": [1, 0], "pads_end": [1, 1]}
+        nodes = [{"op": "MultiplyShift", "name": f"m{shift}", "inputs": {"a": "i", "b": "row"}, "attrs": {"shift": shift}}
+                 for shift in (0, 1, 31, 63)]
+        nodes += [{"op": "ArithmeticShiftRight", "name": f"s{half}", "inputs": {"a": "h", "b": "by"},
+                   "attrs": {"round": half}} for half in (False, True)]
+        nodes += [node("ClampInteger", "c", "i", min=-2**31, max=7), node("ClampInteger", "u", "b", min=3, max=200),
+                  node("NegInteger", "n", "b"), node("NegInteger", "z", "q", {"x_zero_point": "qz", "y_zero_point": "qz"}),
+                  node("CountLeadingZeros", "l", "i")]
+        nodes += [node(f"Reduce{kind}Integer", f"{kind}{axis}", "i", axis=axis, keep_dims=axis == 1)
+                  for kind in ("Max", "Min", "Sum") for axis in (0, 1, -1)]
+        nodes += [node("AvgPoolInteger", f"p{form}{name}", name, data_format=form, **more)
+                  for form in ("NXC", "NCX") for name in ("q", "h")]
+        nodes.append(node("AvgPoolInteger", "pz", "q", {"x_zero_point": "qz", "y_zero_point": "qz"}, **more))
+        nodes.append(node("AvgPoolInteger", "line", "v", strides=[1], kernel=[4], data_format="NXC"))
+        edge = [0, 1, -1, 2**31 - 1, -2**31, 2**30, -(2**30), 0x55555555, -12345, 3, -2, 77]
+        self.assert_same(nodes, {"i": tensor("int32", [2, 3, 4], edge + edge[::-1]), "row": tensor("int32", [3, 1], [-2**31, 3, -5]),
+                                 "h": tensor("int16", [2, 3, 4, 5], [i * 7919 % 65536 - 32768 for i in range(120)]),
+                                 "by": tensor("int16", [5], [-1, 0, 1, 15, 16]), "b": codes("uint8", [3, 40]),
+                                 "q": codes("int8", [2, 4, 5, 3]), "qz": tensor("int8", [1], [-7]),
+                                 "v": codes("uint8", [2, 9, 3])})
+
     def test_softmax(self):
         nodes = [node("SoftMax", "a", "x", axis=1), node("SoftMax", "b", "x", axis=-1, mode="inf_as_zero"),
                  node("LogSoftmax", "l", "x", axis=0), node("SoftMax", "s", "f", axis=-1)]

@@ -84,6 +84,8 @@ qdq_c_writer qdq_c_write_quantize, qdq_c_write_dequantize, qdq_c_write_requantiz
     qdq_c_write_convolution, qdq_c_write_pool, qdq_c_write_copy, qdq_c_write_transpose,
     qdq_c_write_runs, qdq_c_write_softmax, qdq_c_write_log_softmax, qdq_c_write_reduce,
     qdq_c_write_qlinear_binary, qdq_c_write_qlinear_pool, qdq_c_write_qlinear_softmax,
-    qdq_c_write_interpolate, qdq_c_write_gather, qdq_c_write_table;
+    qdq_c_write_interpolate, qdq_c_write_gather, qdq_c_write_table, qdq_c_write_multiply_shift,
+    qdq_c_write_arithmetic_shift_right, qdq_c_write_clamp_integer, qdq_c_write_neg_integer,
+    qdq_c_write_count_leading_zeros, qdq_c_write_reduce_integer, qdq_c_write_avg_pool_integer;
 
 #endif

@@ -66,6 +66,15 @@ static const writer_row rows[] = {
     {"Concat", qdq_c_write_runs},
     {"Gather", qdq_c_write_gather},
     {"Table", qdq_c_write_table},
+    {"AvgPoolInteger", qdq_c_write_avg_pool_integer},
+    {"MultiplyShift", qdq_c_write_multiply_shift},
+    {"ArithmeticShiftRight", qdq_c_write_arithmetic_shift_right},
+    {"ClampInteger", qdq_c_write_clamp_integer},
+    {"NegInteger", qdq_c_write_neg_integer},
+    {"CountLeadingZeros", qdq_c_write_count_leading_zeros},
+    {"ReduceMaxInteger", qdq_c_write_reduce_integer},
+    {"ReduceMinInteger", qdq_c_write_reduce_integer},
+    {"ReduceSumInteger", qdq_c_write_reduce_integer},
 };
 
 qdq_c_writer *qdq_c_writer_of(const qdq_op *op) {
