@@ -158,6 +158,10 @@ qdq_value litert_centered(const qdq_rewriter *r, const char *name, const char *p
 
 //---- Patterns ---------------------------------------------------------------
 
+// Matches an op of two operands of 8 bits.
+bool litert_match_binary(const qdq_rewriter *r, qdq_match *m, const char *const *names,
+                         bool (*is_delegated)(const qdq_rewriter *, const litert_unit *));
+
 #define LITERT_PATTERN(function)                                       \
     bool litert_match_##function(const qdq_rewriter *r, qdq_match *m); \
     void litert_build_##function(qdq_rewriter *r, qdq_match *m)
@@ -168,7 +172,7 @@ LITERT_PATTERN(dynamic);          // litert_dynamic.c
 LITERT_PATTERN(requantize);       // litert_quantize.c
 LITERT_PATTERN(quantize);         // litert_quantize.c
 LITERT_PATTERN(dequantize);       // litert_quantize.c
-LITERT_PATTERN(add);              // litert_elements.c
+LITERT_PATTERN(add);              // litert_sums.c
 LITERT_PATTERN(multiply);         // litert_elements.c
 LITERT_PATTERN(product_int16);    // litert_int16_products.c
 LITERT_PATTERN(add_int16);        // litert_int16.c

@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// ADD, SUB, MUL, the RELU family as operators, and moves. The scaled operand of a sum is a table of
-// its 256 codes.
+// MUL, the RELU family as operators, and moves.
 #include <math.h>
 #include <string.h>
 
 #include "graph/core/copy.h"
 #include "graph/targets/litert/litert.h"
-#include "runtime/numerics/fixed_point.h"
 
 enum { A, B };  // ports of sums and products
 enum { X };
 
 enum { CODES = 256 };
 
-//---- Sums -------------------------------------------------------------------
-
-enum { LEFT_SHIFT = 20 };  // of the operands of sums of 8 bits
-
 static float scale_of(const qdq_rewriter *r, const qdq_coder *c) {
     return qdq_coder_scale(r, c, 0);
 }
 
-// True if XNNPACK takes the scales of a sum.
-static bool sum_is_delegated(const qdq_rewriter *r, const litert_unit *u) {
-    for (int i = A; i <= B; i++) {
-        float ratio = scale_of(r, &u->qdq.x[i]) / scale_of(r, &u->qdq.y);
-        if (!(ratio >= 0x1p-10f && ratio < 256.0f)) return false;
-    }
-    return true;
-}
+static int32_t least_of(const qdq_coder *c) { return c->dtype == QDQ_INT8 ? -128 : 0; }
 
-static bool match_binary(const qdq_rewriter *r, qdq_match *m, const char *const *names,
+bool litert_match_binary(const qdq_rewriter *r, qdq_match *m, const char *const *names,
                          bool (*is_delegated)(const qdq_rewriter *, const litert_unit *)) {
     litert_unit u;
     litert_unit_of(r, m->anchor, &u);
@@ -44,73 +31,6 @@ static bool match_binary(const qdq_rewriter *r, qdq_match *m, const char *const 
     qdq_match_reads(r, m, u.qdq.x[B].codes);
     litert_replace(r, m, &u);
     return true;
-}
-
-bool litert_match_add(const qdq_rewriter *r, qdq_match *m) {
-    static const char *const sums[] = LITERT_NAMES("ADD"), *const differences[] =
-                                                               LITERT_NAMES("SUB");
-    bool adds = qdq_rewrite_is(r, m->anchor, "Add");
-    return match_binary(r, m, adds ? sums : differences, sum_is_delegated);
-}
-
-// The scaled operands of a sum, by code, and the scaling of the sum.
-typedef struct sum_tables {
-    litert_table of[2];
-    litert_scaling scaling;
-} sum_tables;
-
-static int32_t least_of(const qdq_coder *c) { return c->dtype == QDQ_INT8 ? -128 : 0; }
-
-// As the kernels that round twice: operands in steps of twice the greater scale, times 2^20.
-static bool fixed_sum(const qdq_rewriter *r, const litert_unit *u, sum_tables *t) {
-    float s[2] = {scale_of(r, &u->qdq.x[A]), scale_of(r, &u->qdq.x[B])};
-    double step = 2.0 * (double)(s[A] > s[B] ? s[A] : s[B]);
-    for (int i = A; i <= B; i++) {
-        qdq_fixed_scale by = qdq_quantize_multiplier((double)s[i] / step, 31);
-        int32_t first = least_of(&u->qdq.x[i]) - qdq_coder_zero(r, &u->qdq.x[i], 0);
-        for (int code = 0; code < CODES; code++)
-            t->of[i].results[code] =
-                qdq_fixed_twice((first + code) * (1 << LEFT_SHIFT), by.multiplier, by.shift, false);
-    }
-    float steps = ldexpf(scale_of(r, &u->qdq.y), LEFT_SHIFT);
-    if (!litert_new_scaling(r, &t->scaling, 1)) return false;
-    litert_set_fixed(&t->scaling, 0, step / (double)steps);
-    t->scaling.rounding = QDQ_FIXED_DOUBLE;
-    return true;
-}
-
-// As XNNPACK: operands times multipliers with one shift.
-static bool delegated_sum(const qdq_rewriter *r, const litert_unit *u, sum_tables *t) {
-    float y = scale_of(r, &u->qdq.y), ratios[2];
-    int exponent;
-    for (int i = A; i <= B; i++) ratios[i] = scale_of(r, &u->qdq.x[i]) / y;
-    (void)frexpf(ratios[A] > ratios[B] ? ratios[A] : ratios[B], &exponent);
-    int shift = LEFT_SHIFT - (exponent - 1);
-    for (int i = A; i <= B; i++) {
-        int32_t by = (int32_t)rint(ldexp((double)ratios[i], shift));
-        int32_t first = least_of(&u->qdq.x[i]) - qdq_coder_zero(r, &u->qdq.x[i], 0);
-        for (int code = 0; code < CODES; code++) t->of[i].results[code] = (first + code) * by;
-    }
-    if (!litert_new_scaling(r, &t->scaling, 1)) return false;
-    t->scaling.multiplier[0] = 1, t->scaling.shift[0] = shift;
-    t->scaling.rounding = QDQ_FIXED_SINGLE;
-    return true;
-}
-
-void litert_build_add(qdq_rewriter *r, qdq_match *m) {
-    litert_unit u;
-    litert_unit_of(r, m->anchor, &u);
-    litert_engine engine = (litert_engine)m->form;
-    sum_tables *t = QDQ_MEMPOOL_NEW(r->mempool, sum_tables);
-    const char *name = litert_name(r, &u);
-    if (!t || !(engine == LITERT_XNNPACK ? delegated_sum : fixed_sum)(r, &u, t)) return;
-    qdq_value a = litert_add_table(r, litert_part(r, name, "/a"),
-                                   qdq_rewrite_value(r, u.qdq.x[A].codes), QDQ_INT32, &t->of[A]);
-    qdq_value b = litert_add_table(r, litert_part(r, name, "/b"),
-                                   qdq_rewrite_value(r, u.qdq.x[B].codes), QDQ_INT32, &t->of[B]);
-    qdq_value sum = litert_binary(r, u.qdq.node->op->name, litert_part(r, name, "/sums"), a, b);
-    litert_ends_in(r, &t->scaling, engine, &u);
-    m->made[0] = litert_requantize(r, name, sum, &t->scaling);
 }
 
 //---- Products ---------------------------------------------------------------
@@ -151,7 +71,7 @@ bool litert_match_multiply(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[] = LITERT_NAMES("MUL");
     litert_unit u;
     litert_unit_of(r, m->anchor, &u);
-    if (!match_binary(r, m, names, product_is_delegated)) return false;
+    if (!litert_match_binary(r, m, names, product_is_delegated)) return false;
     if (m->form == LITERT_BUILTIN && product_wraps(r, &u))
         return litert_refuses(m, "a scaled product may leave 16 bits, where vectors wrap");
     if (is_square(r, m, &u) && litert_is_arm(r->version))
