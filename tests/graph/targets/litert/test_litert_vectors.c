@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements that vectors of LiteRT's built-in kernels round otherwise than the elements behind
+// them, against results of ai-edge-litert 2.3.0 on x86-64 and, in qemu, on aarch64.
+#include "tests/network.h"
+
+static qdq_value dequantize(qdq_graph *g, qdq_value x, float scale, double zero) {
+    return qdq_dequantize(g, x,
+                          (qdq_dequantize_attrs){.scales = {&scale, 1, true},
+                                                 .zps = QDQ_ZP(zero),
+                                                 .dtype = QDQ_FLOAT32});
+}
+
+static void output(qdq_graph *g, qdq_value y, float scale, double zero, qdq_dtype dtype) {
+    qdq_output(g, "y",
+               qdq_quantize(g, y,
+                            (qdq_quantize_attrs){.name = "q",
+                                                 .scales = {&scale, 1, true},
+                                                 .zps = QDQ_ZP(zero),
+                                                 .dtype = dtype}));
+}
+
+// Runs a graph as a target does and destroys it.
+static void run(qdq_graph *g, const char *target, network_tensor x, network_tensor y) {
+    qdq_error err = {0};
+    qdq_graph *deployed = qdq_graph_deployed(g, target, &err);
+    if (!deployed) print_error("%s\n", err.text);
+    assert_non_null(deployed);
+    network_run(deployed, &x, 1, y);
+    qdq_graph_destroy(deployed);
+    qdq_graph_destroy(g);
+}
+
+// True if a target has no bits for the operator: an op of its graph remains.
+static bool leaves(qdq_graph *g, const char *target, const char *op) {
+    qdq_error err = {0};
+    qdq_graph *deployed = qdq_graph_deployed(g, target, &err);
+    if (!deployed) print_error("%s\n", err.text);
+    assert_non_null(deployed);
+    bool found = false;
+    for (size_t i = 0; i < qdq_graph_node_count(deployed); i++)
+        if (strcmp(qdq_graph_node(deployed, i).op, op) == 0) found = true;
+    qdq_graph_destroy(deployed);
+    qdq_graph_destroy(g);
+    return found;
+}
+
+//---- ADD --------------------------------------------------------------------
+
+typedef struct sum_case {
+    qdq_dtype dtype;
+    float scales[3];  // of a, b and y
+    double zeros[3];
+    int a, b;       // codes, the same in each row
+    int64_t count;  // of elements of a row
+    bool scalar;    // b is one element
+} sum_case;
+
+static qdq_graph *sum_of(const sum_case *c, int64_t rows) {
+    int16_t wide[32];
+    int8_t narrow[32];
+    for (int64_t i = 0; i < c->count; i++) wide[i] = (int16_t)c->b, narrow[i] = (int8_t)c->b;
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value a = qdq_input(g, "x", c->dtype, QDQ_SHAPE(rows, c->count)),
+              b = qdq_constant(g, "b", c->dtype, QDQ_SHAPE(c->scalar ? 1 : c->count),
+                               c->dtype == QDQ_INT16 ? (void *)wide : (void *)narrow);
+    a = dequantize(g, a, c->scales[0], c->zeros[0]);
+    b = dequantize(g, b, c->scales[1], c->zeros[1]);
+    output(g, qdq_add(g, a, b, (qdq_binary_attrs){0}), c->scales[2], c->zeros[2], c->dtype);
+    return g;
+}
+
+// Compares the elements in blocks and behind them.
+static void compare_sum(const char *target, const sum_case *c, int64_t block, int in_blocks,
+                        int behind) {
+    enum { ROWS = 2, MOST = 64 };
+    int16_t x[MOST], y[MOST];
+    bool wide = c->dtype == QDQ_INT16;
+    int64_t rows = wide ? 1 : ROWS, count = rows * c->count;
+    // Rows of one shape are one run of elements.
+    int64_t run_length = c->scalar ? count : c->count;
+    for (int64_t i = 0; i < count; i++)
+        if (wide)
+            x[i] = (int16_t)c->a;
+        else
+            ((int8_t *)x)[i] = (int8_t)c->a;
+    run(sum_of(c, rows), target, (network_tensor){"x", c->dtype, x, (size_t)count},
+        (network_tensor){"y", c->dtype, y, (size_t)count});
+    for (int64_t i = 0; i < count; i++) {
+        int code = wide ? y[i] : c->dtype == QDQ_INT8 ? ((int8_t *)y)[i] : ((uint8_t *)y)[i];
+        assert_int_equal(code, i % run_length < run_length / block * block ? in_blocks : behind);
+    }
+}
+
+static const char *const engines[] = {"litert@builtin-x86", "litert@builtin-arm64",
+                                      "litert@reference", "litert@xnnpack-arm64"};
+
+static void sums_in_vectors_scale_operands_otherwise(void **state) {
+    (void)state;
+    const sum_case bytes = {QDQ_UINT8, {1.25f, 0.375f, 0.75f}, {109, 0, 145}, 109, 7, 9, false},
+                   scalar = {QDQ_INT8, {1.25f, 0.375f, 0.75f}, {-19, -128, 17}, -19, -121, 9, true},
+                   codes = {QDQ_INT8, {1.25f, 0.375f, 0.75f}, {-19, -128, 17}, -19, -121, 9, false};
+    for (int i = 0; i < 4; i++) {
+        bool vectors = i < 2;
+        compare_sum(engines[i], &bytes, 8, vectors ? 148 : 149, 149);
+        compare_sum(engines[i], &scalar, 8, vectors ? 20 : 21, 21);
+        compare_sum(engines[i], &codes, 16, 21, 21);
+    }
+}
+
+static void sums_that_leave_16_bits_are_unknown(void **state) {
+    (void)state;
+    sum_case c = {QDQ_UINT8, {0.02f, 0.02f, 0.00008f}, {0, 0, 0}, 200, 0, 8, false};
+    assert_true(leaves(sum_of(&c, 1), "litert@builtin-x86", "Dequantize"));
+    assert_false(leaves(sum_of(&c, 1), "litert@reference", "Dequantize"));
+    c.count = 7;  // no vector
+    assert_false(leaves(sum_of(&c, 1), "litert@builtin-x86", "Dequantize"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_in_vectors_scale_operands_otherwise),
+        cmocka_unit_test(sums_that_leave_16_bits_are_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
