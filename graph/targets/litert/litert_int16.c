@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ADD, SUB and MUL of 16-bit codes, which XNNPACK does not take. Zero points are 0.
+// ADD, SUB and MUL of 16-bit codes, which XNNPACK does not take. Zero points are 0. The optimized
+// ADD scales operands otherwise in whole blocks of elements.
 #include <math.h>
 
-#include "graph/targets/litert/litert.h"
+#include "graph/targets/litert/litert_vectors.h"
 #include "include/qdq/ops/elementwise.h"
+#include "runtime/numerics/fixed_point.h"
 
 enum { A, B };  // ports of sums and products
 
@@ -68,36 +70,71 @@ static qdq_value scaled(const qdq_rewriter *r, const char *name, qdq_value x, do
 
 //---- Sums -------------------------------------------------------------------
 
+// Returns a scale in steps of twice the greater one.
+static qdq_fixed_scale side_scale(const qdq_rewriter *r, const litert_unit *u, int side) {
+    float a = scale_of(r, &u->qdq.x[A]), b = scale_of(r, &u->qdq.x[B]);
+    return qdq_quantize_multiplier(
+        (double)scale_of(r, &u->qdq.x[side]) / (2.0 * (double)(a > b ? a : b)), 31);
+}
+
+// Returns the left shift of an operand in vectors, before the product.
+static int left_shift(qdq_fixed_scale by) { return LEFT_SHIFT + 31 - by.shift; }
+
 bool litert_match_add_int16(const qdq_rewriter *r, qdq_match *m) {
     static const char *const sums[] = LITERT_NAMES("ADD"), *const differences[] =
                                                                LITERT_NAMES("SUB");
-    return match_binary(r, m, qdq_rewrite_is(r, m->anchor, "Add") ? sums : differences, true);
+    litert_unit u;
+    litert_unit_of(r, m->anchor, &u);
+    bool adds = qdq_rewrite_is(r, m->anchor, "Add");
+    if (!match_binary(r, m, adds ? sums : differences, true)) return false;
+    bool small = left_shift(side_scale(r, &u, A)) < 0 || left_shift(side_scale(r, &u, B)) < 0;
+    if (small && litert_blocks_of_sum(r, &u, (litert_engine)m->form).split)
+        return litert_refuses(m, "a scale is too small for the shifts of vectors");
+    return true;
 }
 
-// Operands in steps of twice the greater scale, times 2^15.
-void litert_build_add_int16(qdq_rewriter *r, qdq_match *m) {
-    static const int32_t up = 1 << LEFT_SHIFT;
+// Adds the sum of operands in steps of twice the greater scale, times 2^15. `vectors`: as those
+// scale operands, in one step.
+static qdq_value add_sum(const qdq_rewriter *r, const litert_unit *u, const char *name,
+                         litert_engine engine, bool vectors) {
     static const char *const parts[] = {"/a", "/b"};
+    qdq_value sides[2];
+    litert_scaling end = {0};
+    for (int i = A; i <= B; i++) {
+        qdq_fixed_scale by = side_scale(r, u, i);
+        litert_scaling s = {.rounding = QDQ_FIXED_DOUBLE, .dtype = QDQ_INT32};
+        const char *part = litert_part(r, name, parts[i]);
+        int32_t up = 1 << (vectors ? left_shift(by) : LEFT_SHIFT);
+        if (!litert_new_scaling(r, &s, 1)) return (qdq_value){0};
+        s.multiplier[0] = by.multiplier, s.shift[0] = vectors ? 31 : by.shift;
+        qdq_value x = litert_binary(r, "Multiply", litert_part(r, part, "_shifted"),
+                                    operand(r, name, parts[i], &u->qdq.x[i]),
+                                    litert_int32(r, part, "_shift", (qdq_shape){0}, &up));
+        sides[i] = litert_requantize(r, litert_part(r, part, "_scaled"), x, &s);
+    }
+    qdq_value sum =
+        litert_binary(r, u->qdq.node->op->name, litert_part(r, name, "/sums"), sides[A], sides[B]);
+    float a = scale_of(r, &u->qdq.x[A]), b = scale_of(r, &u->qdq.x[B]);
+    litert_ends_in(r, &end, engine, u);
+    return scaled(
+        r, name, sum,
+        2.0 * (double)(a > b ? a : b) / (double)ldexpf(scale_of(r, &u->qdq.y), LEFT_SHIFT), end);
+}
+
+void litert_build_add_int16(qdq_rewriter *r, qdq_match *m) {
     litert_unit u;
     litert_unit_of(r, m->anchor, &u);
     const char *name = litert_name(r, &u);
-    float a = scale_of(r, &u.qdq.x[A]), b = scale_of(r, &u.qdq.x[B]);
-    double step = 2.0 * (double)(a > b ? a : b);
-    const litert_scaling whole = {.dtype = QDQ_INT32};
-    litert_scaling end = {0};
-    qdq_value sides[2], shift = litert_int32(r, name, "/shift", (qdq_shape){0}, &up);
-    for (int i = A; i <= B; i++) {
-        const char *part = litert_part(r, name, parts[i]);
-        qdq_value x = litert_binary(r, "Multiply", litert_part(r, part, "_shifted"),
-                                    operand(r, name, parts[i], &u.qdq.x[i]), shift);
-        sides[i] = scaled(r, litert_part(r, part, "_scaled"), x,
-                          (double)scale_of(r, &u.qdq.x[i]) / step, whole);
+    litert_engine engine = (litert_engine)m->form;
+    litert_blocks blocks = litert_blocks_of_sum(r, &u, engine);
+    bool one_step = side_scale(r, &u, A).shift == 31 && side_scale(r, &u, B).shift == 31;
+    if (blocks.split == 0 || blocks.split == blocks.run || one_step) {
+        m->made[0] = add_sum(r, &u, name, engine, blocks.split > 0);
+        return;
     }
-    qdq_value sum =
-        litert_binary(r, u.qdq.node->op->name, litert_part(r, name, "/sums"), sides[A], sides[B]);
-    litert_ends_in(r, &end, (litert_engine)m->form, &u);
-    double steps = (double)ldexpf(scale_of(r, &u.qdq.y), LEFT_SHIFT);
-    m->made[0] = scaled(r, name, sum, step / steps, end);
+    qdq_value in_blocks = add_sum(r, &u, litert_part(r, name, "/blocks"), engine, true),
+              rest = add_sum(r, &u, litert_part(r, name, "/rest"), engine, false);
+    m->made[0] = litert_join_blocks(r, name, in_blocks, rest, blocks.run, blocks.split);
 }
 
 //---- Products ---------------------------------------------------------------
