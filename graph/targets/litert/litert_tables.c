@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/targets/litert/litert.h"
+#include "graph/targets/litert/litert_vectors.h"
 #include "include/qdq/ops/elementwise.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
@@ -138,16 +138,22 @@ static small_scale small_scale_of(float scale) {
     return (small_scale){most ? INT16_MAX : (s.multiplier + (1 << 15)) >> 16, 31 - s.shift};
 }
 
-static int32_t hard_swish_of(const code_map *p, small_scale out, small_scale gate, int32_t code) {
+// `vectors`: as those of aarch64, which round half up and down to whole steps.
+static int32_t hard_swish_of(const code_map *p, small_scale out, small_scale gate, int32_t code,
+                             bool vectors) {
     int32_t a = (code - p->x_zero) * 128, g = a;
     if (gate.exponent > 0) g = clamp16((int64_t)g * (1 << (gate.exponent - 1)));
     g = product16(g, gate.multiplier);
     if (gate.exponent > 0) g = clamp16(g * 2);
-    if (gate.exponent < 0) g = qdq_shifted_away(g, -gate.exponent);
+    if (gate.exponent < 0)
+        g = vectors ? qdq_shifted_up(g, -gate.exponent) : qdq_shifted_away(g, -gate.exponent);
     g = (g + 32768) >> 1;
-    int32_t product = g * product16(a, out.multiplier) / (1 << 15);
     int right = out.exponent < 0 ? -out.exponent : 0;  // no other scale loads
-    return within(p, (int64_t)qdq_shifted_away(product, right) + p->y_zero);
+    int32_t product = g * product16(a, out.multiplier);
+    if (!vectors)
+        return within(p, (int64_t)qdq_shifted_away(product / (1 << 15), right) + p->y_zero);
+    int32_t y = qdq_shifted_up(product >> 15, right) + p->y_zero;
+    return within(p, y > INT16_MAX ? y - (1 << 16) : y);
 }
 
 // True if the operator loads with these scales. Sets `defined` unless the shift of a gate leaves
@@ -158,11 +164,11 @@ static bool hard_swish_loads(const code_map *p, bool *defined) {
     return step / p->y_scale < 1.0f;
 }
 
-static void fill_hard_swish(const code_map *p, litert_table *t) {
+static void fill_hard_swish(const code_map *p, bool vectors, litert_table *t) {
     float step = p->x_scale * (1.0f / 128.0f);
     small_scale out = small_scale_of(step / p->y_scale),
                 gate = small_scale_of(step / (3.0f / 32768.0f));
-    for (int i = 0; i < CODES; i++) t->results[i] = hard_swish_of(p, out, gate, p->lo + i);
+    for (int i = 0; i < CODES; i++) t->results[i] = hard_swish_of(p, out, gate, p->lo + i, vectors);
 }
 
 //---- LEAKY_RELU -------------------------------------------------------------
@@ -218,7 +224,7 @@ static bool fill_table(const qdq_rewriter *r, const litert_unit *u, litert_engin
     bool delegated = engine == LITERT_XNNPACK;
     table_op op = op_of(u->qdq.node);
     switch (op) {
-    case HARD_SWISH: fill_hard_swish(&p, t); return true;
+    case HARD_SWISH: fill_hard_swish(&p, false, t); return true;
     case LEAKY_RELU: fill_leaky(&p, alpha_of(u->qdq.node), delegated, t); return true;
     case LOGISTIC:
     case TANH:
@@ -285,13 +291,34 @@ bool litert_match_function(const qdq_rewriter *r, qdq_match *m) {
     return true;
 }
 
+enum { BLOCK = 8 };  // elements that vectors of aarch64 compute
+
+// Adds tables: one of whole blocks of elements, one of the rest.
+static qdq_value add_tables(const qdq_rewriter *r, const char *name, const litert_unit *u,
+                            const litert_table *vectors, const litert_table *rest) {
+    qdq_value x = qdq_rewrite_value(r, u->qdq.x[X].codes);
+    int64_t count = (int64_t)qdq_shape_count(litert_shape(r->to, x)), split = count / BLOCK * BLOCK;
+    qdq_dtype dtype = u->qdq.y.dtype;
+    if (split == 0 || memcmp(vectors, rest, sizeof *rest) == 0)
+        return litert_add_table(r, name, x, dtype, rest);
+    if (split == count) return litert_add_table(r, name, x, dtype, vectors);
+    qdq_value a = litert_add_table(r, litert_part(r, name, "/blocks"), x, dtype, vectors),
+              b = litert_add_table(r, litert_part(r, name, "/rest"), x, dtype, rest);
+    return litert_join_blocks(r, name, a, b, count, split);
+}
+
 void litert_build_function(qdq_rewriter *r, qdq_match *m) {
     litert_unit u;
-    litert_table t;
+    litert_table t, vectors;
     litert_unit_of(r, m->anchor, &u);
-    (void)fill_table(r, &u, (litert_engine)m->form, &t);
-    m->made[0] = litert_add_table(r, litert_name(r, &u), qdq_rewrite_value(r, u.qdq.x[X].codes),
-                                  u.qdq.y.dtype, &t);
+    litert_engine engine = (litert_engine)m->form;
+    (void)fill_table(r, &u, engine, &t);
+    vectors = t;
+    if (engine == LITERT_BUILTIN && litert_is_arm(r->version) && op_of(u.qdq.node) == HARD_SWISH) {
+        code_map p = map_of(r, &u.qdq.x[X], &u.qdq.y);
+        fill_hard_swish(&p, true, &vectors);
+    }
+    m->made[0] = add_tables(r, litert_name(r, &u), &u, &vectors, &t);
 }
 
 //---- An operand of CONCATENATION with other parameters ----------------------

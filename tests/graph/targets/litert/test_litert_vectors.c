@@ -123,10 +123,38 @@ static void sums_that_leave_16_bits_are_unknown(void **state) {
     assert_false(leaves(sum_of(&c, 1), "litert@builtin-x86", "Dequantize"));
 }
 
+//---- HARD_SWISH -------------------------------------------------------------
+
+static void hard_swish_of_aarch64_rounds_down_in_blocks(void **state) {
+    (void)state;
+    enum { COUNT = 9 };
+    static const struct {
+        const char *target;
+        int8_t in_block;
+    } cases[] = {{"litert@reference", 125},
+                 {"litert@builtin-x86", 125},
+                 {"litert@xnnpack-x86", 125},
+                 {"litert@builtin-arm64", 126},
+                 {"litert@xnnpack-arm64", 126}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int8_t x[COUNT], y[COUNT];
+        memset(x, -25, COUNT);
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(COUNT));
+        v = qdq_hard_swish(g, dequantize(g, v, 0.125f, -13), (qdq_unary_attrs){0});
+        output(g, v, 0.25f, 127, QDQ_INT8);
+        run(g, cases[i].target, (network_tensor){"x", QDQ_INT8, x, COUNT},
+            (network_tensor){"y", QDQ_INT8, y, COUNT});
+        for (int k = 0; k < 8; k++) assert_int_equal(y[k], cases[i].in_block);
+        assert_int_equal(y[8], 125);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_in_vectors_scale_operands_otherwise),
         cmocka_unit_test(sums_that_leave_16_bits_are_unknown),
+        cmocka_unit_test(hard_swish_of_aarch64_rounds_down_in_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
