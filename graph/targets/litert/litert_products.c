@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/targets/litert/litert.h"
+#include "graph/targets/litert/litert_vectors.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/products.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fixed_point.h"
 
 enum { X, W, BIAS };  // ports of Convolution and MatMul
 
@@ -158,13 +159,23 @@ static conv_sizes sizes_of(const qdq_rewriter *r, const litert_unit *u) {
     return s;
 }
 
+// True if a product is scaled up, which shifts it to the left.
+static bool is_scaled_up(const qdq_rewriter *r, const litert_unit *u) {
+    bool rounded = u->qdq.y.dtype == QDQ_UINT8;
+    for (size_t i = 0; i < u->qdq.x[W].count; i++)
+        if (qdq_quantize_multiplier(double_scale(r, u, i, rounded), 31).shift < 31) return true;
+    return false;
+}
+
 // Returns the rounding of an engine.
 static product_rule conv_rule(const qdq_rewriter *r, const litert_unit *u, litert_engine engine,
                               const conv_sizes *s) {
     bool arm = litert_is_arm(r->version), bytes = u->qdq.y.dtype == QDQ_UINT8;
     if (engine == LITERT_XNNPACK) return arm && bytes ? RULE_RNDNU : RULE_FLOAT32;
     if (engine != LITERT_BUILTIN) return RULE_DOUBLE;
-    if (s->depthwise) return bytes ? RULE_DOUBLE : RULE_BLOCKS;
+    if (s->depthwise && !bytes) return RULE_BLOCKS;
+    if (s->depthwise)
+        return litert_is_3x3_kernel(r, u) && !is_scaled_up(r, u) ? RULE_UP : RULE_DOUBLE;
     if (s->groups > 1) return RULE_DOUBLE;
     return arm && !is_gemv(s->pixels, s->outputs, s->k) ? RULE_SINGLE : RULE_UP;
 }
@@ -198,10 +209,9 @@ bool litert_match_conv(const qdq_rewriter *r, qdq_match *m) {
     if (engine == LITERT_XNNPACK && !has_scales(r, &u, m)) return false;
     if (engine == LITERT_BUILTIN && !s.depthwise && s.inputs == 1 && !u.qdq.node->original_op)
         return litert_refuses(m, "CONV_2D and DEPTHWISE_CONV_2D of one channel round differently");
-    if (engine == LITERT_BUILTIN && s.depthwise && u.qdq.y.dtype == QDQ_UINT8 &&
-        litert_is_arm(r->version))
-        return litert_refuses(m,
-                              "vectors of uint8 on aarch64 round otherwise than the source says");
+    if (engine == LITERT_BUILTIN && s.depthwise && u.qdq.y.dtype == QDQ_INT8 &&
+        litert_is_3x3_kernel(r, &u) && is_scaled_up(r, &u))
+        return litert_refuses(m, "the kernel of aarch64 for 3 by 3 shifts sums after the product");
     litert_run_by(m, engine, s.depthwise ? depthwise : convs);
     read_all(r, m, &u);
     return true;

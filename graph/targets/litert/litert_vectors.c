@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "include/qdq/ops/products.h"
+
 //---- Runs of elements -------------------------------------------------------
 
 enum { A, B };  // ports of sums
@@ -56,4 +58,33 @@ qdq_value litert_join_blocks(const qdq_rewriter *r, const char *name, qdq_value 
     b = litert_part_of(r, litert_part(r, name, "/tail"), b, 1, split, run);
     a = litert_join(r, litert_part(r, name, "/joined"), a, b, 1);
     return litert_reshape(r, name, a, shape);
+}
+
+//---- Windows ----------------------------------------------------------------
+
+enum { X, W };  // ports of Convolution
+
+static int64_t at(const qdq_ints *numbers, int i, int64_t otherwise) {
+    return numbers->count ? numbers->data[i] : otherwise;
+}
+
+enum { SPATIAL = 2, SIDE = 3 };
+
+bool litert_is_3x3_kernel(const qdq_rewriter *r, const litert_unit *u) {
+    const qdq_convolution_attrs *a = u->qdq.node->attrs;
+    const qdq_shape *x = &r->from->values[u->qdq.x[X].codes].type.shape,
+                    *w = &r->from->values[u->qdq.x[W].codes].type.shape,
+                    *y = &r->from->values[u->qdq.node->outputs[0]].type.shape;
+    bool last = a->data_format == QDQ_NXC;
+    int64_t channels = x->dims[last ? x->rank - 1 : 1];
+    int first = last ? 1 : 2;
+    int64_t stride = at(&a->strides, 0, 1), pad = at(&a->pads_begin, 0, 0);
+    if (!litert_is_arm(r->version) || channels != w->dims[0] || channels % BYTE_BLOCK) return false;
+    if (stride > 2 || pad > 1) return false;
+    for (int i = 0; i < SPATIAL; i++) {
+        if (w->dims[2 + i] != SIDE || at(&a->dilations, i, 1) != 1) return false;
+        if (at(&a->strides, i, 1) != stride || at(&a->pads_begin, i, 0) != pad) return false;
+        if ((y->dims[first + i] - 1) * stride + SIDE > x->dims[first + i] + 2 * pad) return false;
+    }
+    return pad == 0 || (x->dims[first] == 1) == (x->dims[first + 1] == 1);
 }

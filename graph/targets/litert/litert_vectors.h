@@ -18,4 +18,7 @@ litert_blocks litert_blocks_of_sum(const qdq_rewriter *r, const litert_unit *u,
 qdq_value litert_join_blocks(const qdq_rewriter *r, const char *name, qdq_value blocks,
                              qdq_value rest, int64_t run, int64_t split);
 
+// True if the built-in kernel of aarch64 for windows of 3 by 3 takes a depthwise convolution.
+bool litert_is_3x3_kernel(const qdq_rewriter *r, const litert_unit *u);
+
 #endif

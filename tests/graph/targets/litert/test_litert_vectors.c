@@ -150,11 +150,65 @@ static void hard_swish_of_aarch64_rounds_down_in_blocks(void **state) {
     }
 }
 
+//---- DEPTHWISE_CONV_2D ------------------------------------------------------
+
+enum { CHANNELS = 8, TAPS = 9 };
+
+// The bias alone, of channels with the scale of weights `scale`.
+static qdq_graph *windows_of(qdq_dtype dtype, int64_t channels, float scale) {
+    static const int32_t bias[CHANNELS] = {-10, -6, -2, 2, 6, 10, -14, 14};
+    static const int64_t ones[] = {1, 1};
+    const double zero = dtype == QDQ_UINT8 ? 128 : 0;
+    uint8_t weights[CHANNELS * TAPS];
+    memset(weights, (int)zero, sizeof weights);
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", dtype, QDQ_SHAPE(1, 3, 3, channels)),
+              w = qdq_constant(g, "w", dtype, QDQ_SHAPE(channels, 1, 3, 3), weights),
+              b = qdq_constant(g, "b", QDQ_INT32, QDQ_SHAPE(channels), bias);
+    x = dequantize(g, x, 1, zero), w = dequantize(g, w, scale, zero);
+    b = dequantize(g, b, scale, 0);
+    qdq_value y = qdq_convolution(g, x, w,
+                                  (qdq_convolution_attrs){.bias = b,
+                                                          .strides = {ones, 2},
+                                                          .dilations = {ones, 2},
+                                                          .groups = QDQ_INT(channels),
+                                                          .data_format = QDQ_NXC,
+                                                          .weights_format = QDQ_OIX});
+    output(g, y, 1, zero, dtype);
+    return g;
+}
+
+static void windows_of_3_by_3_round_half_up_on_aarch64(void **state) {
+    (void)state;
+    static const uint8_t up[CHANNELS] = {126, 127, 128, 129, 130, 131, 125, 132},
+                         away[CHANNELS] = {125, 126, 127, 129, 130, 131, 124, 132};
+    for (int i = 0; i < 3; i++)
+        for (int64_t channels = CHANNELS - 1; channels <= CHANNELS; channels++) {
+            uint8_t x[CHANNELS * TAPS], y[CHANNELS];
+            memset(x, 128, sizeof x);
+            run(windows_of(QDQ_UINT8, channels, 0.25f), engines[i],
+                (network_tensor){"x", QDQ_UINT8, x, (size_t)channels * TAPS},
+                (network_tensor){"y", QDQ_UINT8, y, (size_t)channels});
+            assert_memory_equal(y, i == 1 && channels == CHANNELS ? up : away, (size_t)channels);
+        }
+}
+
+static void windows_that_scale_int8_up_are_unknown_on_aarch64(void **state) {
+    (void)state;
+    assert_true(
+        leaves(windows_of(QDQ_INT8, CHANNELS, 1.3f), "litert@builtin-arm64", "Convolution"));
+    assert_false(
+        leaves(windows_of(QDQ_INT8, CHANNELS - 1, 1.3f), "litert@builtin-arm64", "Convolution"));
+    assert_false(leaves(windows_of(QDQ_INT8, CHANNELS, 1.3f), "litert@builtin-x86", "Convolution"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_in_vectors_scale_operands_otherwise),
         cmocka_unit_test(sums_that_leave_16_bits_are_unknown),
         cmocka_unit_test(hard_swish_of_aarch64_rounds_down_in_blocks),
+        cmocka_unit_test(windows_of_3_by_3_round_half_up_on_aarch64),
+        cmocka_unit_test(windows_that_scale_int8_up_are_unknown_on_aarch64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
