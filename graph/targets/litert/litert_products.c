@@ -309,6 +309,21 @@ static bool is_delegated(const qdq_rewriter *r, const litert_unit *u) {
     return w->dtype != QDQ_INT4 || k % 2 == 0;
 }
 
+// True if a sum of products with int4 may leave 28 bits: XNNPACK's kernels for dot products on
+// aarch64 have it in the upper ones of 32.
+static bool leaves_28_bits(const qdq_rewriter *r, const litert_unit *u) {
+    const qdq_coder *w = &u->qdq.x[W];
+    const qdq_shape *shape = &r->from->values[w->codes].type.shape;
+    if (w->dtype != QDQ_INT4) return false;
+    int64_t most = 0, products = shape->dims[1 - column_axis(u)] * 255 * 8;
+    const int32_t *bias = has_bias(u) ? qdq_rewrite_data(r, u->qdq.x[BIAS].codes) : NULL;
+    for (int64_t i = 0; bias && i < shape->dims[column_axis(u)]; i++) {
+        int64_t size = bias[i] < 0 ? -(int64_t)bias[i] : bias[i];
+        if (size > most) most = size;
+    }
+    return (has_bias(u) && !bias) || most + products >= INT64_C(1) << 27;
+}
+
 bool litert_match_fully_connected(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[] = LITERT_NAMES("FULLY_CONNECTED");
     litert_unit u;
@@ -321,6 +336,8 @@ bool litert_match_fully_connected(const qdq_rewriter *r, qdq_match *m) {
     if (why) return litert_refuses(m, why);
     if (engine == LITERT_XNNPACK && !is_delegated(r, &u)) engine = LITERT_BUILTIN;
     if (engine == LITERT_XNNPACK && !has_scales(r, &u, m)) return false;
+    if (engine == LITERT_XNNPACK && litert_is_arm(r->version) && leaves_28_bits(r, &u))
+        return litert_refuses(m, "sums with int4 may leave 28 bits, where a kernel wraps");
     litert_run_by(m, engine, names);
     read_all(r, m, &u);
     return true;

@@ -202,6 +202,28 @@ static void windows_that_scale_int8_up_are_unknown_on_aarch64(void **state) {
     assert_false(leaves(windows_of(QDQ_INT8, CHANNELS, 1.3f), "litert@builtin-x86", "Convolution"));
 }
 
+//---- FULLY_CONNECTED --------------------------------------------------------
+
+static qdq_graph *int4_product(int32_t bias) {
+    static const int8_t weights[] = {1, 2};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 2)),
+              w = qdq_constant(g, "w", QDQ_INT4, QDQ_SHAPE(1, 2), weights),
+              b = qdq_constant(g, "b", QDQ_INT32, QDQ_SHAPE(1), &bias);
+    x = dequantize(g, x, 1, 0), w = dequantize(g, w, 0.5f, 0), b = dequantize(g, b, 0.5f, 0);
+    qdq_value y = qdq_matmul(g, x, w, (qdq_matmul_attrs){.bias = b, .transpose_b = QDQ_TRUE});
+    output(g, y, 0x1p20f, 0, QDQ_INT8);
+    return g;
+}
+
+static void sums_with_int4_that_leave_28_bits_are_unknown_on_aarch64(void **state) {
+    (void)state;
+    assert_true(leaves(int4_product(1 << 27), "litert@xnnpack-arm64", "MatMul"));
+    assert_false(leaves(int4_product(1 << 26), "litert@xnnpack-arm64", "MatMul"));
+    assert_false(leaves(int4_product(1 << 27), "litert@xnnpack-x86", "MatMul"));
+    assert_false(leaves(int4_product(1 << 27), "litert@builtin-arm64", "MatMul"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_in_vectors_scale_operands_otherwise),
@@ -209,6 +231,7 @@ int main(void) {
         cmocka_unit_test(hard_swish_of_aarch64_rounds_down_in_blocks),
         cmocka_unit_test(windows_of_3_by_3_round_half_up_on_aarch64),
         cmocka_unit_test(windows_that_scale_int8_up_are_unknown_on_aarch64),
+        cmocka_unit_test(sums_with_int4_that_leave_28_bits_are_unknown_on_aarch64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
