@@ -83,12 +83,25 @@ static const char *bias_differs(const qdq_rewriter *r, const litert_unit *u) {
     return NULL;
 }
 
-// True for products that another kernel of aarch64 computes.
-static bool is_other_kernel(const qdq_rewriter *r, const litert_unit *u) {
+static int log2_of(int64_t n) {
+    int bits = 0;
+    while (n >> (bits + 1)) bits++;
+    return bits;
+}
+
+// True if ruy computes a product of many rows on aarch64.
+static bool is_gemm(int64_t outputs, int64_t k, int64_t rows) {
+    int64_t ratio = outputs > k ? outputs / k : k / outputs;
+    return rows >= 16 && outputs % 4 == 0 && log2_of(rows) - log2_of(ratio) > 2;
+}
+
+// True if the kernel of aarch64 for dot products computes a product: it rounds before it adds.
+static bool is_dot_kernel(const qdq_rewriter *r, const litert_unit *u) {
     const qdq_shape *w = &r->from->values[u->qdq.x[W].codes].type.shape,
                     *y = &r->from->values[u->qdq.node->outputs[0]].type.shape;
-    int64_t rows = (int64_t)qdq_shape_count(*y) / w->dims[0];
-    return w->dims[1] % 16 == 0 && w->dims[0] % 2 == 0 && w->dims[0] >= rows;
+    int64_t outputs = w->dims[0], k = w->dims[1], rows = (int64_t)qdq_shape_count(*y) / outputs;
+    if (k % 16 || outputs % 2 || outputs < rows || is_gemm(outputs, k, rows)) return false;
+    return rows % 4 == 0 || (rows > 1 && outputs * k >= 128 * 128);
 }
 
 bool litert_match_dynamic(const qdq_rewriter *r, qdq_match *m) {
@@ -103,8 +116,6 @@ bool litert_match_dynamic(const qdq_rewriter *r, qdq_match *m) {
     if (!why) why = bias_differs(r, &u);
     if (!why && u.activation == LITERT_OTHER_BOUNDS) why = "no activation has these bounds";
     if (!why && engine == LITERT_TFLM) why = "TFLM's kernel for dynamic ranges was not compared";
-    if (!why && engine == LITERT_BUILTIN && litert_is_arm(r->version) && is_other_kernel(r, &u))
-        why = "a kernel of aarch64 for these sizes differs in some sums";
     if (why) return litert_refuses(m, why);
     litert_run_by(m, engine, names);
     qdq_match_reads(r, m, quantizer->inputs[X].id);
@@ -268,7 +279,8 @@ static qdq_value floats_of(const litert_wide *w, const litert_unit *u, litert_en
     if (engine == LITERT_XNNPACK && !arm)
         return litert_fused(w, litert_singly(w, "Multiply", sums, rows->step), scales, bias);
     scales = litert_singly(w, "Multiply", rows->step, scales);
-    if (engine != LITERT_XNNPACK && arm) return litert_fused(w, sums, scales, bias);
+    if (engine != LITERT_XNNPACK && arm && !is_dot_kernel(w->r, u))
+        return litert_fused(w, sums, scales, bias);
     return litert_singly(w, "Add", litert_singly(w, "Multiply", sums, scales), bias);
 }
 

@@ -98,6 +98,48 @@ static void rows_of_two_ranges(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) compare(&cases[i], x, ROWS * INPUTS);
 }
 
+enum { WIDE = 16, FEATURES = 4 };
+
+// Computes rows of 16 elements with 4 outputs on aarch64 and compares 3 rows.
+static void compare_wide(size_t rows, const float *wanted) {
+    static const float scale = 0.0123f, bias[FEATURES] = {0.3f, -1.7f, 2.9f, -0.1f};
+    float x[FEATURES * WIDE], y[FEATURES * FEATURES];
+    int8_t weights[FEATURES * WIDE];
+    for (int i = 0; i < FEATURES * WIDE; i++) {
+        x[i] = (float)(i * 43 % 101 - 50) * 0.1f;
+        weights[i] = (int8_t)(i * 37 % 255 - 127);
+    }
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)rows, WIDE)),
+              w = qdq_constant(g, "w", QDQ_INT8, QDQ_SHAPE(FEATURES, WIDE), weights),
+              b = qdq_constant(g, "bias", QDQ_FLOAT32, QDQ_SHAPE(FEATURES), bias);
+    w = qdq_dequantize(g, w,
+                       (qdq_dequantize_attrs){.scales = {&scale, 1, true}, .dtype = QDQ_FLOAT32});
+    qdq_output(g, "y",
+               qdq_matmul(g, through_codes(g, v, QDQ_SYMMETRIC), w,
+                          (qdq_matmul_attrs){.bias = b, .transpose_b = QDQ_TRUE}));
+    qdq_graph *deployed = qdq_graph_deployed(g, "litert@builtin-arm64", NULL);
+    assert_non_null(deployed);
+    network_tensor in = {"x", QDQ_FLOAT32, x, rows * WIDE};
+    network_run(deployed, &in, 1, (network_tensor){"y", QDQ_FLOAT32, y, rows * FEATURES});
+    assert_memory_equal(y, wanted, sizeof *y * 3 * FEATURES);
+    qdq_graph_destroy(deployed);
+    qdq_graph_destroy(g);
+}
+
+// The kernel for dot products, which takes rows in fours, has no fused multiply-add.
+static void rows_in_fours_round_before_the_sum(void **state) {
+    (void)state;
+    static const float fused[] = {-0x1.460f6ap3f, 0x1.449e42p3f,  0x1.24ef42p4f, 0x1.c7bd2ap1f,
+                                  -0x1.d8b0bep0f, -0x1.5052bep4f, 0x1.5b8834p3f, 0x1.9ce382p4f,
+                                  0x1.f6cadp1f,   -0x1.aad138p0f, -0x1.38a75p4f, 0x1.dc68a4p3f};
+    static const float apart[] = {-0x1.460f68p3f, 0x1.449e42p3f,  0x1.24ef42p4f, 0x1.c7bd2cp1f,
+                                  -0x1.d8b0cp0f,  -0x1.5052cp4f,  0x1.5b8834p3f, 0x1.9ce382p4f,
+                                  0x1.f6cadp1f,   -0x1.aad138p0f, -0x1.38a75p4f, 0x1.dc68a2p3f};
+    compare_wide(3, fused);
+    compare_wide(4, apart);
+}
+
 // The bias remains.
 static void rows_of_zeros(void **state) {
     (void)state;
@@ -114,6 +156,7 @@ static void rows_of_zeros(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_two_ranges),
+        cmocka_unit_test(rows_in_fours_round_before_the_sum),
         cmocka_unit_test(rows_of_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
