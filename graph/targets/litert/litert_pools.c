@@ -206,8 +206,6 @@ bool litert_match_mean(const qdq_rewriter *r, qdq_match *m) {
     if (!why && a->global_pool == QDQ_TRUE) why = "the mean has options of other backends";
     if (why) return litert_refuses(m, why);
     mean_of mean = read_mean(r, &u);
-    if (!mean.over_images && engine == LITERT_XNNPACK)
-        return litert_refuses(m, "means over other dims than rows and columns were not compared");
     if (mean.count > MOST_OF_TABLE)
         return litert_refuses(m, "the mean has more than 2^14 elements");
     litert_run_by(m, engine, names);

@@ -152,6 +152,30 @@ static void channels_of_a_mean_round_in_blocks(void **state) {
     }
 }
 
+static void means_over_other_dims(void **state) {
+    (void)state;
+    enum { MEANS = 8, COUNT = 2 * MEANS };
+    static const int8_t sums[MEANS] = {-1, 1, 3, 5, -3, -5, 7, -7},
+                        away[MEANS] = {0, 1, 2, 3, -1, -2, 4, -3},
+                        even[MEANS] = {0, 0, 2, 2, -2, -2, 4, -4};
+    const int64_t last = -1, outer[] = {0, 3};
+    for (int engine = 0; engine < ENGINES; engine++)
+        for (int over_last = 0; over_last < 2; over_last++) {
+            int8_t x[COUNT] = {0}, y[MEANS];
+            for (int i = 0; i < MEANS; i++) x[over_last ? 2 * i : i] = sums[i];
+            qdq_graph *g = qdq_graph_create("g", NULL);
+            qdq_shape shape = over_last ? QDQ_SHAPE(1, 2, 4, 2) : QDQ_SHAPE(2, 8, 1, 1);
+            qdq_reduce_attrs attrs = {.axes = {over_last ? &last : outer, over_last ? 1 : 2},
+                                      .keep_dims = QDQ_FALSE};
+            qdq_value v = qdq_input(g, "x", QDQ_INT8, shape);
+            v = qdq_reduce_mean(g, dequantize(g, v, 1, 0), attrs);
+            qdq_output(g, "y", quantize(g, v, 1, 0));
+            run(g, engine, (network_tensor){"x", QDQ_INT8, x, COUNT},
+                (network_tensor){"y", QDQ_INT8, y, MEANS});
+            assert_memory_equal(y, engine == XNNPACK ? even : away, MEANS);
+        }
+}
+
 // Windows that lie apart are not XNNPACK's, which rounds the bounds of an activation half to even:
 // 1 is half a step.
 static void bounds_of_pools(void **state) {
@@ -316,6 +340,7 @@ int main(void) {
         cmocka_unit_test(sums_and_products),
         cmocka_unit_test(squares),
         cmocka_unit_test(channels_of_a_mean_round_in_blocks),
+        cmocka_unit_test(means_over_other_dims),
         cmocka_unit_test(bounds_of_pools),
         cmocka_unit_test(channels_of_convolutions),
         cmocka_unit_test(a_row_of_softmax),
