@@ -5,6 +5,7 @@
 
 #include "graph/core/copy.h"
 #include "graph/targets/litert/litert.h"
+#include "runtime/numerics/fixed_point.h"
 
 enum { A, B };  // ports of sums and products
 enum { X };
@@ -67,6 +68,43 @@ static bool is_square(const qdq_rewriter *r, const qdq_match *m, const litert_un
            litert_same_params(r, &u->qdq.x[A], &u->qdq.x[B]);
 }
 
+static void fill_square(const qdq_rewriter *r, const litert_unit *u, litert_table *t) {
+    const qdq_coder *y = &u->qdq.y;
+    litert_fill_square(r, &u->qdq.x[A], y, litert_range_of(r, LITERT_XNNPACK, u->activation, y), t);
+}
+
+// True if XNNPACK's kernel for two operands has other codes of x * x than the one for squares.
+static bool square_differs(const qdq_rewriter *r, const litert_unit *u) {
+    const qdq_coder *x = &u->qdq.x[A], *y = &u->qdq.y;
+    litert_range range = litert_range_of(r, LITERT_XNNPACK, u->activation, y);
+    float scale = product_scale(r, u);
+    int exponent;
+    int32_t multiplier = (int32_t)ldexpf(frexpf(scale, &exponent), 24);
+    litert_table t;
+    fill_square(r, u, &t);
+    for (int i = 0; i < CODES; i++) {
+        int32_t code = least_of(x) + i - qdq_coder_zero(r, x, 0), product = code * code;
+        double rounded = litert_is_arm(r->version)
+                             ? (double)qdq_fixed_once(product, multiplier, 24 - exponent)
+                             : (double)rintf((float)product * scale);
+        rounded += qdq_coder_zero(r, y, 0);
+        if (fmin(fmax(rounded, (double)range.lo), (double)range.hi) != t.results[i]) return true;
+    }
+    return false;
+}
+
+// True if nothing but the product reads x, which is neither an input nor an output: XNNPACK then
+// may take it for a product of two operands.
+static bool is_hidden(const qdq_rewriter *r, const litert_unit *u) {
+    uint32_t x = u->qdq.x[A].codes;
+    if (qdq_rewrite_maker(r, x) == SIZE_MAX || r->from->values[x].returned) return false;
+    for (size_t i = 0; i < qdq_rewrite_reader_count(r, x); i++) {
+        size_t reader = qdq_rewrite_reader(r, x, i);
+        if (reader != u->qdq.x[A].node && reader != u->qdq.x[B].node) return false;
+    }
+    return true;
+}
+
 bool litert_match_multiply(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[] = LITERT_NAMES("MUL");
     litert_unit u;
@@ -74,6 +112,8 @@ bool litert_match_multiply(const qdq_rewriter *r, qdq_match *m) {
     if (!litert_match_binary(r, m, names, product_is_delegated)) return false;
     if (m->form == LITERT_BUILTIN && product_wraps(r, &u))
         return litert_refuses(m, "a scaled product may leave 16 bits, where vectors wrap");
+    if (is_square(r, m, &u) && is_hidden(r, &u) && square_differs(r, &u))
+        return litert_refuses(m, "a kernel for squares or for two operands takes x * x");
     return true;
 }
 
@@ -85,7 +125,7 @@ void litert_build_multiply(qdq_rewriter *r, qdq_match *m) {
     const char *name = litert_name(r, &u);
     if (is_square(r, m, &u)) {
         litert_table t;
-        litert_fill_square(r, a, &u.qdq.y, litert_range_of(r, engine, u.activation, &u.qdq.y), &t);
+        fill_square(r, &u, &t);
         m->made[0] = litert_add_table(r, name, qdq_rewrite_value(r, a->codes), a->dtype, &t);
         return;
     }
