@@ -67,6 +67,8 @@ static const char *softmax_differs(const qdq_rewriter *r, const softmax_unit *s)
     if (!(s->beta > 0)) return "beta is not above 0";
     if (fixed && !scale_is_exact(r, s))
         return "the reference kernel multiplies the scale of x and beta in float64";
+    if (fixed && !(scale_of(r, s) > 0x1p-26f))
+        return "the reference kernel aborts for such a small scale of x";
     return NULL;
 }
 
