@@ -14,6 +14,7 @@ enum {
     LITERT_BUILTIN_X86,
     LITERT_BUILTIN_ARM,
     LITERT_AT_REFERENCE,
+    LITERT_AT_REFERENCE_ARM,
 };
 
 // The kernels that run an operator: the reference ones, the optimized ones, the delegate XNNPACK,

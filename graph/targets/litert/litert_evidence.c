@@ -55,7 +55,7 @@ static bool is_widened(const qdq_op_context *ctx) {
 #define BOUNDS "ReduceMax ReduceMin"
 #define MOVES "StaticReshape StaticTranspose Slice Concat Pad"
 #define X86 "xnnpack-x86 builtin-x86 reference"
-#define ARM "xnnpack-arm64 builtin-arm64"
+#define ARM "xnnpack-arm64 builtin-arm64 reference-arm64"
 #define ON_X86 "ai-edge-litert 2.3.0 on a CPU with AVX512-VNNI"
 #define ON_ARM "ai-edge-litert 2.3.0 on qemu 7.2 as cortex-a76"
 #define X86_DATA \

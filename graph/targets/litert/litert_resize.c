@@ -250,27 +250,32 @@ static qdq_value add_corner(const corner_weights *c, const litert_wide *w, qdq_v
     return litert_widened(w, x);
 }
 
-// Adds a corner times the weight of its row, then times that of its column.
-static qdq_value add_term(const corner_weights *c, const litert_wide *w, qdq_value x) {
+// Adds a corner times the weight of its row, then times that of its column, to a sum, if there is
+// one.
+static qdq_value add_term(const corner_weights *c, const litert_wide *w, qdq_value x,
+                          qdq_value sum) {
     x = litert_singly(w, "Multiply", add_corner(c, w, x), add_weights(c, w->name, true));
-    return litert_singly(w, "Multiply", x, add_weights(c, w->name, false));
+    if (sum.id && c->rule == RULE_FUSED)
+        return litert_fused(w, x, add_weights(c, w->name, false), sum);
+    x = litert_singly(w, "Multiply", x, add_weights(c, w->name, false));
+    return sum.id ? litert_singly(w, "Add", sum, x) : x;
 }
 
-// Adds the sum of the corners in the order of the reference kernel: columns outside.
-static qdq_value add_by_columns(const qdq_rewriter *r, const litert_unit *u) {
+// Adds the sum of the corners in the order of the reference kernel: columns outside. A sum of
+// multiply-adds begins with the product of the second corner.
+static qdq_value add_by_columns(const qdq_rewriter *r, const litert_unit *u, resize_rule rule) {
     resize_axis rows = axis_of(r, u, 0), columns = axis_of(r, u, 1);
     qdq_value x = qdq_rewrite_value(r, u->qdq.x[X].codes), sum = {0};
     for (int i = 0; i < CORNERS; i++) {
         const litert_wide w = {r, litert_part(r, litert_name(r, u), "/corner")};
-        corner_weights c = {r, &rows, &columns, RULE_FLOAT, i % 2, i / 2};
-        qdq_value term = add_term(&c, &w, x);
-        sum = i ? litert_singly(&w, "Add", sum, term) : term;
+        int corner = rule == RULE_FUSED && i < 2 ? 1 - i : i;
+        corner_weights c = {r, &rows, &columns, rule, corner % 2, corner / 2};
+        sum = add_term(&c, &w, x, sum);
     }
     return sum;
 }
 
-// The same as the optimized kernel: both weights of a corner multiplied first, rows outside. A sum
-// of multiply-adds begins with the product of the second corner.
+// The same as the optimized kernel: both weights of a corner multiplied first, rows outside.
 static qdq_value add_by_rows(const qdq_rewriter *r, const litert_unit *u, resize_rule rule) {
     resize_axis rows = axis_of(r, u, 0), columns = axis_of(r, u, 1);
     qdq_value x = qdq_rewrite_value(r, u->qdq.x[X].codes), sum = {0};
@@ -293,7 +298,8 @@ static qdq_value add_by_rows(const qdq_rewriter *r, const litert_unit *u, resize
 static qdq_value add_float(const qdq_rewriter *r, const litert_unit *u, litert_engine engine,
                            resize_rule rule) {
     const litert_wide w = {r, litert_name(r, u)};
-    qdq_value sum = engine == LITERT_REFERENCE ? add_by_columns(r, u) : add_by_rows(r, u, rule);
+    qdq_value sum =
+        engine == LITERT_REFERENCE ? add_by_columns(r, u, rule) : add_by_rows(r, u, rule);
     sum = litert_singly(&w, "Add", sum, litert_number(&w, 0.5));
     sum = cast(r, w.name, "/whole", sum, QDQ_INT32);
     return qdq_cast(r->to, sum, (qdq_cast_attrs){.name = w.name, .dtype = u->qdq.y.dtype});

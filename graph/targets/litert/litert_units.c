@@ -20,14 +20,15 @@ static bool is_tflm(const qdq_target_version *version) {
 
 litert_engine litert_engine_of(const qdq_target_version *version) {
     if (is_tflm(version)) return LITERT_TFLM;
-    if (version->variant == LITERT_AT_REFERENCE) return LITERT_REFERENCE;
+    if (version->variant >= LITERT_AT_REFERENCE) return LITERT_REFERENCE;
     bool delegates = version->variant <= LITERT_XNNPACK_ARM;
     return delegates ? LITERT_XNNPACK : LITERT_BUILTIN;
 }
 
 bool litert_is_arm(const qdq_target_version *version) {
-    return !is_tflm(version) &&
-           (version->variant == LITERT_XNNPACK_ARM || version->variant == LITERT_BUILTIN_ARM);
+    int variant = version->variant;
+    return !is_tflm(version) && (variant == LITERT_XNNPACK_ARM || variant == LITERT_BUILTIN_ARM ||
+                                 variant == LITERT_AT_REFERENCE_ARM);
 }
 
 void litert_run_by(qdq_match *m, litert_engine engine, const char *const *names) {

@@ -100,8 +100,8 @@ static void rows_of_two_ranges(void **state) {
 
 enum { WIDE = 16, FEATURES = 4 };
 
-// Computes rows of 16 elements with 4 outputs on aarch64 and compares 3 rows.
-static void compare_wide(size_t rows, const float *wanted) {
+// Computes rows of 16 elements with 4 outputs and compares 3 rows.
+static void compare_wide(const char *target, size_t rows, const float *wanted) {
     static const float scale = 0.0123f, bias[FEATURES] = {0.3f, -1.7f, 2.9f, -0.1f};
     float x[FEATURES * WIDE], y[FEATURES * FEATURES];
     int8_t weights[FEATURES * WIDE];
@@ -118,7 +118,7 @@ static void compare_wide(size_t rows, const float *wanted) {
     qdq_output(g, "y",
                qdq_matmul(g, through_codes(g, v, QDQ_SYMMETRIC), w,
                           (qdq_matmul_attrs){.bias = b, .transpose_b = QDQ_TRUE}));
-    qdq_graph *deployed = qdq_graph_deployed(g, "litert@builtin-arm64", NULL);
+    qdq_graph *deployed = qdq_graph_deployed(g, target, NULL);
     assert_non_null(deployed);
     network_tensor in = {"x", QDQ_FLOAT32, x, rows * WIDE};
     network_run(deployed, &in, 1, (network_tensor){"y", QDQ_FLOAT32, y, rows * FEATURES});
@@ -136,8 +136,10 @@ static void rows_in_fours_round_before_the_sum(void **state) {
     static const float apart[] = {-0x1.460f68p3f, 0x1.449e42p3f,  0x1.24ef42p4f, 0x1.c7bd2cp1f,
                                   -0x1.d8b0cp0f,  -0x1.5052cp4f,  0x1.5b8834p3f, 0x1.9ce382p4f,
                                   0x1.f6cadp1f,   -0x1.aad138p0f, -0x1.38a75p4f, 0x1.dc68a2p3f};
-    compare_wide(3, fused);
-    compare_wide(4, apart);
+    compare_wide("litert@builtin-arm64", 3, fused);
+    compare_wide("litert@builtin-arm64", 4, apart);
+    compare_wide("litert@reference-arm64", 3, fused);
+    compare_wide("litert@reference-arm64", 4, apart);
 }
 
 // The bias remains.

@@ -12,8 +12,10 @@ typedef struct resize_case {
     uint8_t wanted[RESULTS];  // of uint8; codes of int8 are 128 less
 } resize_case;
 
-static void resize(const resize_case *c, bool is_signed) {
-    static const uint8_t codes[COUNT] = {0, 51, 133, 255, 127, 192};
+static const uint8_t usual[COUNT] = {0, 51, 133, 255, 127, 192};
+
+// Compares codes, of int8 less 128.
+static void resize(const resize_case *c, const uint8_t *codes, bool is_signed) {
     static const int64_t sizes[] = {TO_ROWS, TO_COLUMNS};
     static const float scale = 0.5f;
     qdq_dtype dtype = is_signed ? QDQ_INT8 : QDQ_UINT8;
@@ -74,7 +76,7 @@ static void codes_of_int8(void **state) {
         {"litert@xnnpack-arm64", QDQ_ASYMMETRIC_POSITIONS, ASYMMETRIC},
         {"tflm", QDQ_ALIGN_CORNERS, FIXED_CORNERS},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) resize(&cases[i], true);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) resize(&cases[i], usual, true);
 }
 
 //---- uint8 ------------------------------------------------------------------
@@ -93,13 +95,31 @@ static void codes_of_uint8(void **state) {
         {"litert@reference", QDQ_ALIGN_CORNERS, DELEGATED_CORNERS},
         {"litert@builtin-x86", QDQ_ASYMMETRIC_POSITIONS, ASYMMETRIC},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) resize(&cases[i], false);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) resize(&cases[i], usual, false);
+}
+
+// The compiler for aarch64 makes multiply-adds of the reference kernel too.
+static void codes_of_uint8_on_aarch64(void **state) {
+    (void)state;
+    static const uint8_t codes[COUNT] = {198, 244, 67, 53, 202, 212};
+    static const resize_case cases[] = {
+        {"litert@reference", QDQ_HALF_PIXEL, {198, 227, 178, 67,  184, 219, 180, 82,  126, 186,
+                                              192, 140, 68,  154, 203, 197, 53,  146, 206, 212}},
+        {"litert@reference-arm64", QDQ_HALF_PIXEL, {198, 227, 178, 67,  184, 219, 180,
+                                                    82,  126, 186, 192, 140, 67,  154,
+                                                    203, 198, 53,  146, 206, 212}},
+        {"litert@builtin-arm64", QDQ_HALF_PIXEL, {198, 227, 178, 67,  183, 219, 180,
+                                                  82,  126, 186, 192, 140, 67,  154,
+                                                  203, 198, 53,  146, 206, 212}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) resize(&cases[i], codes, false);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_of_int8),
         cmocka_unit_test(codes_of_uint8),
+        cmocka_unit_test(codes_of_uint8_on_aarch64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements that vectors of LiteRT's built-in kernels round otherwise than the elements behind
 // them, against results of ai-edge-litert 2.3.0 on x86-64 and, in qemu, on aarch64.
+#include <math.h>
+
 #include "tests/network.h"
 
 static qdq_value dequantize(qdq_graph *g, qdq_value x, float scale, double zero) {
@@ -42,6 +44,29 @@ static bool leaves(qdq_graph *g, const char *target, const char *op) {
     qdq_graph_destroy(deployed);
     qdq_graph_destroy(g);
     return found;
+}
+
+//---- QUANTIZE ---------------------------------------------------------------
+
+// aarch64 saturates where x86-64 has the least int32; adding a zero point wraps on both.
+static void floats_beyond_int32(void **state) {
+    (void)state;
+    enum { COUNT = 5 };
+    static const struct {
+        const char *target;
+        int8_t wanted[COUNT];
+    } cases[] = {{"litert@reference", {127, 127, 127, 127, -2}},
+                 {"litert@reference-arm64", {-5, 127, 127, 127, -2}},
+                 {"litert@builtin-arm64", {-5, 127, 127, 127, -2}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float x[COUNT] = {NAN, INFINITY, 3e9f, -INFINITY, 2.5f};
+        int8_t y[COUNT];
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        output(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1, COUNT)), 1, -5, QDQ_INT8);
+        run(g, cases[i].target, (network_tensor){"x", QDQ_FLOAT32, x, COUNT},
+            (network_tensor){"y", QDQ_INT8, y, COUNT});
+        assert_memory_equal(y, cases[i].wanted, COUNT);
+    }
 }
 
 //---- ADD --------------------------------------------------------------------
@@ -256,6 +281,7 @@ static void squares_of_what_nothing_else_reads_are_unknown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floats_beyond_int32),
         cmocka_unit_test(sums_in_vectors_scale_operands_otherwise),
         cmocka_unit_test(sums_that_leave_16_bits_are_unknown),
         cmocka_unit_test(hard_swish_of_aarch64_rounds_down_in_blocks),
