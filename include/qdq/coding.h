@@ -31,12 +31,19 @@ typedef struct qdq_coding {
     const qdq_node_port *readers;  // the ports that read the Dequantize; each reads `value` now
     size_t reader_count;
     qdq_shape shape;  // of the codes, if there is no value, which then counts as float32
+    bool outputs;     // outputs of the graph that are the value read the Dequantize too
+    // The node that computes the value moves elements: it reads the codes of its operands, which
+    // need a coding each, and its result are the codes. They keep the name of the value.
+    bool moved;
+    size_t source;  // 1 + the number of another coding of the value, whose codes a Requantize
+                    // converts to these ones; 0: a Quantize reads the value
 } qdq_coding;
 
-// Returns a new graph in which the readers of each coding read a Dequantize of codes. Other
-// readers, and outputs of the graph, read the value itself. Names stay; a new node is named after
-// the value ("x_quantized", "x_dequantized", "x_changed" for elements that replace it), or after
-// the node and port that had none ("conv_bias"), with a number if that name is taken. Returns NULL
+// Returns a new graph in which the readers of each coding read a Dequantize of codes; a node whose
+// result is `moved` reads the codes. Other readers, and other outputs of the graph, read the value
+// itself. Names stay; a new node is named after the value ("x_quantized", "x_dequantized",
+// "x_changed" for elements that replace it), or after the node and port that had none
+// ("conv_bias"), with a number if that name is taken. Returns NULL
 // with `err` set: QDQ_ERR_ARGUMENT if a coding does not fit the graph, QDQ_ERR_GRAPH if `graph` has
 // errors, or memory runs out (also for a NULL graph).
 QDQ_API qdq_graph *qdq_graph_quantized(qdq_graph *graph, const qdq_coding *codings, size_t count,
@@ -49,6 +56,13 @@ typedef enum qdq_residual_form {
                           // fuses
     QDQ_RESIDUAL_BOTH,    // both operands, and the sum
 } qdq_residual_form;
+
+// Parameters that a kernel gives its results, whatever their range is.
+typedef struct qdq_fixed_codes {
+    const char *op;  // NULL ends a list
+    float scale;
+    int32_t zero_point;
+} qdq_fixed_codes;
 
 // A quantized graph as a target takes it. Lists of ops have spaces between the names.
 typedef struct qdq_quantized_form {
@@ -67,6 +81,22 @@ typedef struct qdq_quantized_form {
     // With `results`: ops whose integer kernels also give floats, except with a bias, so that a
     // result becomes codes only for a node that reads codes. NULL: none.
     const char *float_results;
+    // Every value becomes codes, inputs and outputs of the graph too, because kernels read codes
+    // and give codes. `ops` and `operators` have such kernels; `moves` move codes; a Dequantize
+    // and a Quantize lie around other ops.
+    bool whole;
+    // With `whole`: the ops that have kernels besides `ops`, where constants get one scale and zero
+    // point.
+    const char *operators;
+    const char *clips;   // ReLU and Clamp to the bounds of a kernel lie in the kernels of these ops
+    const char *shares;  // results have the parameters of the operand; operands the result's, if
+                         // there are several
+    const char *biased;  // ops that need a bias: without one it is zeros
+    const qdq_fixed_codes *fixed;  // NULL: none
+    // Scales are computed in float32, codes round halves away from zero, and a range of less than
+    // 1e-6 is widened, as in the converter of TensorFlow Lite.
+    bool halves_away;
+    bool channels_last;  // images are [N, spatial..., C]
 } qdq_quantized_form;
 
 // The form of "TARGET", "TARGET@VERSION" or with options behind it, which lives as long as the

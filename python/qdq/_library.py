@@ -262,7 +262,9 @@ class CQuantizedForm(Structure):  # qdq_quantized_form
     _fields_ = [
         ("ops", c_char_p), ("moves", c_char_p), ("values", c_int), ("weights", c_int), ("bias", c_int), ("residual", c_int),
         ("symmetric", c_bool), ("zero_points", c_bool), ("results", c_bool), ("groups", c_bool), ("stacks", c_bool),
-        ("softmax", c_bool), ("float_results", c_char_p),
+        ("softmax", c_bool), ("float_results", c_char_p), ("whole", c_bool), ("operators", c_char_p),
+        ("clips", c_char_p), ("shares", c_char_p), ("biased", c_char_p), ("fixed", c_void_p), ("halves_away", c_bool),
+        ("channels_last", c_bool),
     ]  # fmt: skip
 
 

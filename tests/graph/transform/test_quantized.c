@@ -144,6 +144,84 @@ static void assert_refused(qdq_graph *g, const qdq_coding *codings, size_t count
     assert_string_equal(err.text, text);
 }
 
+// A Pad of x by 1 on each side goes to an output and a sum.
+static qdq_graph *padded(void) {
+    static const int64_t pads[] = {1, 1};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2));
+    qdq_value p = qdq_pad(g, x, (qdq_pad_attrs){.name = "pad", .pads = {pads, 2}});
+    qdq_output(g, "y", p);
+    qdq_output(g, "z", qdq_add(g, p, p, (qdq_binary_attrs){.name = "sum"}));
+    return g;
+}
+
+static void a_moving_node_reads_codes_and_returns_codes(void **state) {
+    (void)state;
+    static const double zero = -3;
+    static const float half = 0.5F;
+    static const int8_t zero_code = -3;
+    qdq_graph *g = padded();
+    qdq_error err = {0};
+    const qdq_node_port x_reader = {0, 0}, value_reader = {0, 1}, sum_readers[] = {{1, 0}, {1, 1}};
+    qdq_coding codings[3] = {
+        {.value = qdq_graph_find(g, "x"), .readers = &x_reader, .reader_count = 1},
+        {.codes = &zero_code, .readers = &value_reader, .reader_count = 1},
+        {.value = qdq_graph_find(g, "pad"), .readers = sum_readers, .reader_count = 2}};
+    for (int i = 0; i < 3; i++)
+        codings[i].attrs = (qdq_quantize_attrs){
+            .scales = {&half, 1, true}, .zps = {&zero, 1, true}, .dtype = QDQ_INT8};
+    codings[2].moved = codings[2].outputs = true;
+    qdq_graph *q = qdq_graph_quantized(g, codings, 3, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(qdq_graph_node_count(q), 4);  // Quantize, Pad, Dequantize, Add
+    qdq_dtype dtype;
+    assert_true(qdq_value_type(q, qdq_graph_find(q, "pad"), &dtype, NULL));
+    assert_int_equal(dtype, QDQ_INT8);
+    float out[4];
+    qdq_plan *plan = qdq_graph_compile(q, NULL, &err);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+    const float x[2] = {1.3F, 100.0F};
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 2, &err), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, out, 4, &err), QDQ_OK);
+    assert_true(out[0] == 0.0F && out[1] == 1.5F && out[2] == 65.0F && out[3] == 0.0F);
+    assert_int_equal(qdq_exec_read(exec, "z", QDQ_FLOAT32, out, 4, &err), QDQ_OK);
+    assert_true(out[0] == 0.0F && out[1] == 3.0F && out[2] == 130.0F && out[3] == 0.0F);
+    qdq_exec_destroy(exec);
+    qdq_plan_destroy(plan);
+    qdq_graph_destroy(q);
+    codings[0].reader_count = 0;
+    assert_refused(g, codings, 3,
+                   "coding 2: is moved, but port 0 of node 'pad' reads no codes of its dtype");
+    codings[0].moved = true;
+    assert_refused(g, codings, 3,
+                   "coding 0: is moved, but value 'x' is not the first result of a node, or has "
+                   "another source");
+    qdq_graph_destroy(g);
+}
+
+static void codes_with_a_source_are_requantized(void **state) {
+    (void)state;
+    qdq_graph *g = small();
+    const qdq_node_port first = {1, 0}, second = {1, 1};
+    qdq_coding codings[2] = {{.readers = &first, .source = 2}, {.readers = &second}};
+    for (int i = 0; i < 2; i++) codings[i].value = qdq_graph_find(g, "x");
+    for (int i = 0; i < 2; i++) codings[i].reader_count = 1;
+    codings[0].attrs = (qdq_quantize_attrs){.scales = QDQ_SCALE(2.0F), .dtype = QDQ_INT8};
+    codings[1].attrs = (qdq_quantize_attrs){.scales = QDQ_SCALE(0.5F), .dtype = QDQ_INT8};
+    qdq_graph *q = qdq_graph_quantized(g, codings, 2, NULL);
+    float out[2];
+    // 1.3 is code 3 of 0.5, and 1.5 / 2 rounds to code 1; 100 is 63.5, and 31.75 rounds to 32.
+    run(q, "z", 1.3F, 100.0F, out);
+    assert_true(out[0] == 1.5F + 2.0F && out[1] == 63.5F + 64.0F);
+    qdq_graph_destroy(q);
+    codings[1].source = 1;
+    assert_refused(g, codings, 2,
+                   "coding 0: its source is 2, wanted another coding of the value, counted from 1, "
+                   "that has none");
+    qdq_graph_destroy(g);
+}
+
 static void a_coding_that_does_not_fit_is_an_error(void **state) {
     (void)state;
     qdq_graph *g = small();
@@ -180,6 +258,8 @@ int main(void) {
         cmocka_unit_test(elements_of_its_dtype_replace_a_constant_as_they_are),
         cmocka_unit_test(a_port_that_is_not_connected_gets_a_constant),
         cmocka_unit_test(names_stay_and_new_ones_are_free),
+        cmocka_unit_test(a_moving_node_reads_codes_and_returns_codes),
+        cmocka_unit_test(codes_with_a_source_are_requantized),
         cmocka_unit_test(a_coding_that_does_not_fit_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
