@@ -18,7 +18,7 @@ const char *const choose_method_names[] = {"minmax", "percentile", "entropy", "m
 
 code_range code_range_of(qdq_dtype dtype, bool symmetric) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    return (code_range){(int32_t)info->least, (int32_t)info->greatest, symmetric};
+    return (code_range){(int32_t)info->least, (int32_t)info->greatest, symmetric, false};
 }
 
 //---- From a range to parameters ---------------------------------------------
@@ -35,16 +35,43 @@ static float scale_of(double width, int32_t steps) {
     return (float)(scale < least_normal ? least_normal : scale);
 }
 
+static const double least_range = 1e-6;  // with halves_away: a lesser one is widened to it
+
+// As the converter of TensorFlow Lite, whose scales are quotients of float32.
+static chosen_params away_params(double least, double greatest, const code_range *codes) {
+    if (greatest - least <= least_range) {
+        least = fmin(least, -least_range / 2);
+        greatest = fmax(greatest, least_range / 2);
+    }
+    float scale = ((float)greatest - (float)least) / (float)(codes->greatest - codes->least);
+    float zero = (float)(codes->least - least / (double)scale);
+    zero = fminf(fmaxf(zero, (float)codes->least), (float)codes->greatest);
+    return (chosen_params){scale, (int32_t)roundf(zero)};
+}
+
 chosen_params params_of_range(double least, double greatest, const code_range *codes) {
     if (least > 0) least = 0;
     if (greatest < 0) greatest = 0;
     int32_t middle = middle_of(codes);
+    if (codes->halves_away && !codes->symmetric) return away_params(least, greatest, codes);
     if (codes->symmetric)
         return (chosen_params){scale_of(fmax(-least, greatest), codes->greatest - middle), middle};
     float scale = scale_of(greatest - least, codes->greatest - codes->least);
     double zero = codes->least - nearbyint(least / (double)scale);
     zero = fmin(fmax(zero, codes->least), codes->greatest);
     return (chosen_params){scale, (int32_t)zero};
+}
+
+int32_t code_of(float element, chosen_params p, const code_range *codes) {
+    double code = (double)element / (double)p.scale + p.zero_point;
+    code = codes->halves_away ? round(code) : nearbyint(code);
+    return (int32_t)fmin(fmax(code, codes->least), codes->greatest);
+}
+
+int32_t symmetric_code_of(float element, float scale, const code_range *codes) {
+    float code = codes->halves_away ? roundf(element * (float)(1 / (double)scale))
+                                    : nearbyintf(element / scale);
+    return (int32_t)fmin(fmax((double)code, codes->least), codes->greatest);
 }
 
 //---- Bins -------------------------------------------------------------------
@@ -254,6 +281,7 @@ float choose_weight_scale(const float *w, size_t count, choose_method method,
         if (size > most) most = size;
     }
     double greatest = (double)most;
+    if (codes->halves_away) greatest = fmax(greatest, least_range / 2);
     float best = scale_of(greatest, codes->greatest);
     if (method != CHOOSE_MSE || greatest <= 0) return best;
     for (int k = CANDIDATES; k >= LEAST_CANDIDATE; k--) {

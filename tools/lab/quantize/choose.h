@@ -21,6 +21,7 @@ extern const char *const choose_method_names[];
 typedef struct code_range {
     int32_t least, greatest;
     bool symmetric;
+    bool halves_away;  // as qdq_quantized_form has it
 } code_range;
 
 // Returns the range of an integer dtype of at most 16 bits.
@@ -35,12 +36,18 @@ typedef struct chosen_params {
 // empty range has scale 1 and the zero point of 0.
 chosen_params params_of_range(double least, double greatest, const code_range *codes);
 
+// Returns the code of an element.
+int32_t code_of(float element, chosen_params p, const code_range *codes);
+// Returns the code of an element of weights or a bias, of zero point 0.
+int32_t symmetric_code_of(float element, float scale, const code_range *codes);
+
 // Chooses scale and zero point for these statistics, which must include a finite element.
 // `percentile`: above 0 and at most 100, for CHOOSE_PERCENTILE.
 chosen_params choose_activation(const statistics *s, choose_method method, double percentile,
                                 const code_range *codes);
 
-// Chooses the symmetric scale of finite elements by CHOOSE_MINMAX or CHOOSE_MSE; 1 if all are 0.
+// Chooses the symmetric scale of finite elements by CHOOSE_MINMAX or CHOOSE_MSE. If all are 0 it is
+// 1, or with `halves_away` the scale of the least range.
 float choose_weight_scale(const float *w, size_t count, choose_method method,
                           const code_range *codes);
 
