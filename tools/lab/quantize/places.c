@@ -201,7 +201,8 @@ static weight_form form_of(const placing *p, size_t node, size_t port, float dat
                         .method = p->choice->weights,
                         .channel = channels ? channel_of(p, node, port) : -1,
                         .grouped = -1,
-                        .data_scale = data_scale};
+                        .data_scale = data_scale,
+                        .halves_away = p->choice->form->halves_away};
     form_groups(p, node, &form);
     if (data_scale > 0 && bias_fits(p, node, &form)) {
         form.bias = qdq_value_data(p->list->graph, input(p, node, BIAS));
@@ -220,7 +221,7 @@ static bool place_constant(placing *p, size_t node, size_t port, size_t data) {
     if (weights == SIZE_MAX) return false;
     coding_list_read(p->list, weights, node, port);
     if (!form.bias) return true;
-    size_t bias = code_bias(p->list, input(p, node, BIAS), data_scale, weights);
+    size_t bias = code_bias(p->list, input(p, node, BIAS), &form, weights);
     if (bias != SIZE_MAX) coding_list_read(p->list, bias, node, BIAS);
     return true;
 }
