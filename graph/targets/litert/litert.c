@@ -100,6 +100,23 @@ static const qdq_named_version versions[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+// The operators whose results have one scale and zero point.
+static const qdq_fixed_codes fixed_codes[] = {
+    {"SoftMax", 1.0f / 256, -128}, {"Sigmoid", 1.0f / 256, -128}, {"Tanh", 1.0f / 128, 0}, {NULL}};
+
+// A graph as the converter of TensorFlow Lite quantizes it to int8.
+#define QUANTIZED                                                                              \
+    {                                                                                          \
+        .ops = "MatMul Convolution", .moves = MOVES, .values = QDQ_INT8, .weights = QDQ_INT8,  \
+        .bias = QDQ_INT32, .whole = true,                                                      \
+        .operators = "Add Subtract Multiply ReduceMean Sigmoid Tanh HardSwish LeakyReLU ReLU " \
+                     "ReLU6 Clamp SoftMax AvgPool Interpolate",                                \
+        .clips = "MatMul Convolution Add Subtract Multiply",                                   \
+        .shares = MOVES " AvgPool Interpolate", .biased = "Convolution", .fixed = fixed_codes, \
+        .halves_away = true, .channels_last = true                                             \
+    }
+#define MOVES "StaticReshape StaticTranspose Slice Pad Concat Gather MaxPool"
+
 const qdq_target qdq_target_litert = {
     .name = "litert",
     .summary = "LiteRT 2.3 on a CPU: XNNPACK, built-in or reference kernels",
@@ -110,6 +127,7 @@ const qdq_target qdq_target_litert = {
     .patterns = litert_patterns,
     .evidence = litert_evidence,
     .numerics = litert_numerics,
+    .quantized = QUANTIZED,
     .fixed_point = true,
 };
 
@@ -121,5 +139,6 @@ const qdq_target qdq_target_tflm = {
     .patterns = litert_patterns,
     .evidence = tflm_evidence,
     .numerics = litert_numerics,
+    .quantized = QUANTIZED,
     .fixed_point = true,
 };

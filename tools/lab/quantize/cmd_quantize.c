@@ -33,6 +33,20 @@ static int open_graph(quantization *q) {
     return code == EXIT_OK ? check_to_write(q->graph, NULL) : code;
 }
 
+// Refuses the options that leave nodes in float, for a target that takes a float op between a
+// Dequantize and a Quantize for an operator on codes.
+static int check_whole(const quantization *q) {
+    const quantize_options *own = q->own;
+    const char *option = own->keep.count ? "--keep" : own->at_least ? "--at-least" : "--drop";
+    if (!q->choice.form->whole || (!own->keep.count && !own->at_least && !own->drop))
+        return EXIT_OK;
+    return tell_failure(
+        QDQ_ERR_UNSUPPORTED,
+        "%s is given, but target %s computes every operator on codes; leave it out, "
+        "or change the network",
+        option, q->target);
+}
+
 // Finds the row of the target.
 static int find_target(quantization *q) {
     qdq_error err = {0};
@@ -43,7 +57,8 @@ static int find_target(quantization *q) {
     q->choice.form = qdq_target_quantized_form(q->target);
     if (!q->choice.form)
         return tell_failure(QDQ_ERR_UNSUPPORTED, "target %s has no quantized form here", q->target);
-    return quantize_group_read(q->own, &q->choice, q->target);
+    int code = check_whole(q);
+    return code == EXIT_OK ? quantize_group_read(q->own, &q->choice, q->target) : code;
 }
 
 static int find_kept(quantization *q) {

@@ -192,10 +192,11 @@ size_t code_zero_bias(coding_list *list, size_t channels, const weight_form *for
 static qdq_quantize_attrs int8_attrs(coding_list *list, const chosen_params *params) {
     float *scale = coding_list_memory(list, 1, sizeof *scale);
     double *zero = coding_list_memory(list, 1, sizeof *zero);
-    if (scale && zero) *scale = params->scale, *zero = params->zero_point;
-    return (qdq_quantize_attrs){.dtype = QDQ_INT8,
-                                .scales = {scale, 1, true},
-                                .zps = {zero, params->zero_point != 0, true}};
+    qdq_quantize_attrs attrs = {.dtype = QDQ_INT8, .scales = {scale, 1, true}};
+    if (!scale || !zero) return attrs;
+    *scale = params->scale, *zero = params->zero_point;
+    if (params->zero_point) attrs.zps = (qdq_numbers){zero, 1, true};
+    return attrs;
 }
 
 size_t code_elements(coding_list *list, qdq_value constant, const chosen_params *params,

@@ -78,11 +78,16 @@ static void find_bias(const quantization *q, product_site *site) {
     site->result = site->node;
     site->bias_coding = SIZE_MAX;
     site->reader = (qdq_node_port){site->node, BIAS};
+    const qdq_coding *coding = coding_list_at(&q->list, site->node, BIAS);
+    if (!given.id && coding) {  // the target needs a bias, so it has zeros
+        site->bias_coding = (size_t)(coding - q->list.codings);
+        site->takes_bias = true;
+        return;
+    }
     if (!given.id) {
         site->takes_bias = find_added(q, site) || may_get_bias(q, site);
         return;
     }
-    const qdq_coding *coding = coding_list_at(&q->list, site->node, BIAS);
     site->bias = given;
     if (coding) site->bias_coding = (size_t)(coding - q->list.codings);
     site->takes_bias = float_elements(q, given, &shape) && shape.rank > 0 &&

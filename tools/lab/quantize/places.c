@@ -7,24 +7,8 @@
 #include <string.h>
 
 #include "runtime/base/words.h"
-#include "tools/lab/calibrate/calibrate_kind.h"
 #include "tools/lab/quantize/constants.h"
-
-// Ports of products.
-enum { DATA, WEIGHTS, BIAS, OPERANDS = 2 };
-
-typedef struct named_row {
-    const char *name;
-    size_t row;
-} named_row;
-
-typedef struct placing {
-    coding_list *list;
-    const state *state;
-    const quantize_choice *choice;
-    named_row *rows;  // rows of the state, sorted by name
-    node_fate *fates;
-} placing;
+#include "tools/lab/quantize/placing.h"
 
 const char *node_fate_text(node_fate fate) {
     switch (fate) {
@@ -33,56 +17,20 @@ const char *node_fate_text(node_fate fate) {
     case NODE_KEPT: return "--keep";
     case NODE_NOT_FLOAT32: return "an operand is not float32";
     case NODE_NO_STATISTICS: return "an operand has no statistics";
+    case NODE_NO_OPERATOR: return "the target has no such operator on codes";
     case NODE_NO_ACTIVATION: return "no operand is computed, or a constant is not finite";
     }
     return NULL;
 }
 
-//---- Facts ------------------------------------------------------------------
-
-static qdq_node_info node_at(const placing *p, size_t node) {
-    return qdq_graph_node(p->list->graph, node);
-}
-
-static qdq_value input(const placing *p, size_t node, size_t port) {
-    if (port >= node_at(p, node).input_count) return (qdq_value){0};
-    return qdq_graph_node_input(p->list->graph, node, port);
-}
-
-static qdq_value result(const placing *p, size_t node) {
-    return qdq_graph_node_output(p->list->graph, node, 0);
-}
-
-static bool is_constant(const placing *p, qdq_value v) {
-    return qdq_value_is_constant(p->list->graph, v);
-}
-
-static qdq_shape shape_of(const placing *p, qdq_value v) {
-    qdq_shape shape = {.rank = 0};
-    (void)qdq_value_type(p->list->graph, v, NULL, &shape);
-    return shape;
-}
-
-static bool is_float32(const placing *p, qdq_value v) {
-    qdq_dtype dtype;
-    return v.id && qdq_value_type(p->list->graph, v, &dtype, NULL) && dtype == QDQ_FLOAT32;
-}
-
-// Returns the only node that reads a value. SIZE_MAX for no or several nodes, or an output of the
-// graph.
-static size_t only_reader(const placing *p, qdq_value v) {
-    const coding_list *list = p->list;
-    size_t first = list->first_reader[v.id];
-    bool one = list->first_reader[v.id + 1] == first + 1 && !list->returned[v.id];
-    return one ? list->readers[first].node : SIZE_MAX;
-}
+//---- Statistics -------------------------------------------------------------
 
 static int by_name(const void *a, const void *b) {
     const named_row *x = a, *y = b;
     return strcmp(x->name, y->name);
 }
 
-static bool statistics_of(const placing *p, qdq_value v, statistics *out) {
+bool statistics_of(const placing *p, qdq_value v, statistics *out) {
     const named_row key = {.name = qdq_value_name(p->list->graph, v)};
     const state_table *values = &p->state->tables[0];
     const named_row *found = bsearch(&key, p->rows, values->rows, sizeof key, by_name);
@@ -90,12 +38,6 @@ static bool statistics_of(const placing *p, qdq_value v, statistics *out) {
     *out = calibrate_statistics(values, found->row);
     return out->counts[COUNT_FINITE] > 0 && isfinite(out->range[0]) && isfinite(out->range[1]) &&
            out->range[0] <= out->range[1];
-}
-
-static bool attr_is(const placing *p, size_t node, const char *text) {
-    char attrs[4096];
-    (void)qdq_graph_node_attrs(p->list->graph, node, 8, attrs, sizeof attrs);
-    return strstr(attrs, text) != NULL;
 }
 
 //---- Activations ------------------------------------------------------------
@@ -107,28 +49,39 @@ static bool is_fixed(const placing *p, qdq_value v, const code_range *codes) {
            strcmp(node_at(p, maker).op, "SoftMax") == 0;
 }
 
-static qdq_coding activation(placing *p, qdq_value v, const statistics *s) {
+code_range activation_codes(const placing *p) {
     const qdq_quantized_form *form = p->choice->form;
     code_range codes = code_range_of(form->values, form->symmetric || p->choice->symmetric);
-    chosen_params chosen =
-        is_fixed(p, v, &codes)
-            ? (chosen_params){1.0F / 256, codes.least}
-            : choose_activation(s, p->choice->activations, p->choice->percentile, &codes);
+    codes.halves_away = form->halves_away;
+    return codes;
+}
+
+chosen_params activation_params(const placing *p, const statistics *s) {
+    code_range codes = activation_codes(p);
+    return choose_activation(s, p->choice->activations, p->choice->percentile, &codes);
+}
+
+size_t add_activation(placing *p, qdq_value v, chosen_params params) {
+    const qdq_quantized_form *form = p->choice->form;
     float *scale = coding_list_memory(p->list, 1, sizeof *scale);
     double *zero = coding_list_memory(p->list, 1, sizeof *zero);
     qdq_coding coding = {.value = v};
-    if (!scale || !zero) return coding;
-    *scale = chosen.scale, *zero = chosen.zero_point;
+    if (!scale || !zero) return coding_list_add(p->list, coding);
+    *scale = params.scale, *zero = params.zero_point;
     coding.attrs = (qdq_quantize_attrs){.dtype = form->values, .scales = {scale, 1, true}};
-    if (form->zero_points || chosen.zero_point) coding.attrs.zps = (qdq_numbers){zero, 1, true};
-    return coding;
+    if (form->zero_points || params.zero_point) coding.attrs.zps = (qdq_numbers){zero, 1, true};
+    return coding_list_add(p->list, coding);
 }
 
 // Returns the number of the coding of a computed value, after adding it if needed.
 static size_t coding_of(placing *p, qdq_value v) {
     size_t *of = &p->list->of_value[v.id];
+    code_range codes = activation_codes(p);
     statistics s;
-    if (!*of && statistics_of(p, v, &s)) *of = coding_list_add(p->list, activation(p, v, &s)) + 1;
+    if (*of || !statistics_of(p, v, &s)) return *of - 1;
+    chosen_params params = is_fixed(p, v, &codes) ? (chosen_params){1.0F / 256, codes.least}
+                                                  : activation_params(p, &s);
+    *of = add_activation(p, v, params) + 1;
     return *of - 1;
 }
 
@@ -211,6 +164,17 @@ static weight_form form_of(const placing *p, size_t node, size_t port, float dat
     return form;
 }
 
+// Gives a product that lacks a bias zeros, if the target needs one.
+static bool place_zeros(placing *p, size_t node, const weight_form *form, size_t weights) {
+    if (!qdq_has_word(p->choice->form->biased, node_at(p, node).op) || input(p, node, BIAS).id)
+        return true;
+    qdq_shape shape = shape_of(p, input(p, node, WEIGHTS));
+    size_t channels = (size_t)shape.dims[channel_of(p, node, WEIGHTS)];
+    size_t bias = code_zero_bias(p->list, channels, form, weights);
+    if (bias != SIZE_MAX) coding_list_read(p->list, bias, node, BIAS);
+    return bias != SIZE_MAX;
+}
+
 // Quantizes a constant operand. `data`: the coding of the other operand; SIZE_MAX: it is a constant
 // too.
 static bool place_constant(placing *p, size_t node, size_t port, size_t data) {
@@ -220,7 +184,7 @@ static bool place_constant(placing *p, size_t node, size_t port, size_t data) {
     size_t weights = code_weights(p->list, input(p, node, port), &form);
     if (weights == SIZE_MAX) return false;
     coding_list_read(p->list, weights, node, port);
-    if (!form.bias) return true;
+    if (!form.bias) return place_zeros(p, node, &form, weights);
     size_t bias = code_bias(p->list, input(p, node, BIAS), &form, weights);
     if (bias != SIZE_MAX) coding_list_read(p->list, bias, node, BIAS);
     return true;
@@ -236,7 +200,7 @@ static bool needs_codes_behind(const placing *p, size_t node) {
     return form->results && !gives_floats;
 }
 
-static node_fate place_product(placing *p, size_t node) {
+node_fate place_product(placing *p, size_t node) {
     size_t codings[OPERANDS] = {SIZE_MAX, SIZE_MAX};
     bool computed = false, placed = true;
     for (size_t i = 0; i < OPERANDS; i++) {
@@ -319,7 +283,9 @@ bool place_codes(coding_list *list, const state *s, const quantize_choice *choic
     if (!p.rows) return false;
     for (size_t i = 0; i < values->rows; i++) p.rows[i] = (named_row){state_text(values, 0, i), i};
     qsort(p.rows, values->rows, sizeof *p.rows, by_name);
-    for (size_t n = 0; n < qdq_graph_node_count(list->graph); n++) fates[n] = place_node(&p, n);
+    size_t nodes = qdq_graph_node_count(list->graph);
+    if (choice->form->whole) place_whole(&p);
+    for (size_t n = 0; !choice->form->whole && n < nodes; n++) fates[n] = place_node(&p, n);
     coding_list_close(list);
     return !list->failed;
 }

@@ -24,6 +24,7 @@ typedef enum node_fate {
     NODE_KEPT,           // the user keeps it in float
     NODE_NOT_FLOAT32,    // an operand is not float32
     NODE_NO_STATISTICS,  // an operand is not in the state, or has no finite element
+    NODE_NO_OPERATOR,    // the target has no kernel on codes for it
     NODE_NO_ACTIVATION,  // all operands are constants, or a constant is not finite
 } node_fate;
 
