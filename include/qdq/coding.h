@@ -49,6 +49,14 @@ typedef struct qdq_coding {
 QDQ_API qdq_graph *qdq_graph_quantized(qdq_graph *graph, const qdq_coding *codings, size_t count,
                                        qdq_error *err);
 
+// Returns a new graph with the same inputs, outputs and names whose images are [N, H, W, C] between
+// them: convolutions, pools and resizing of [N, C, H, W] are turned, with the nodes between them,
+// and transposes lie around other nodes. Weights are [O, I, H, W], and [outputs, inputs] of a
+// MatMul; padding is SAME's, none, or a Pad. Results differ by the order of sums. Returns NULL with
+// `err` set: QDQ_ERR_GRAPH if `graph` has errors, QDQ_ERR_UNSUPPORTED if it cannot be turned, or
+// memory runs out (also for a NULL graph).
+QDQ_API qdq_graph *qdq_graph_channels_last(qdq_graph *graph, qdq_error *err);
+
 // The values of an Add of two computed values, as in residual networks, that become codes.
 typedef enum qdq_residual_form {
     QDQ_RESIDUAL_FLOAT = 0,  // none

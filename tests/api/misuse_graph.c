@@ -428,6 +428,15 @@ CASE(qdq_graph_quantized) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_channels_last) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_channels_last(NULL, err));
+    qdq_graph *turned = qdq_graph_channels_last(g, NULL);
+    EXPECT(turned && qdq_graph_node_count(turned) == qdq_graph_node_count(g));
+    qdq_graph_destroy(turned);
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_equalize_sites) { FAILS(QDQ_ERR_MEMORY, qdq_graph_equalize_sites(NULL, err)); }
 
 CASE(qdq_equalize_sites_destroy) { qdq_equalize_sites_destroy(NULL); }
@@ -564,6 +573,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_extract),
                                     ROW(qdq_graph_mended),
                                     ROW(qdq_graph_quantized),
+                                    ROW(qdq_graph_channels_last),
                                     ROW(qdq_target_quantized_form),
                                     ROW(qdq_graph_equalize_sites),
                                     ROW(qdq_equalize_sites_destroy),
