@@ -15,6 +15,10 @@ typedef struct turn_row {
 } turn_row;
 
 static const turn_row rows[] = {
+    {"Convolution", qdq_turn_convolution},
+    {"MaxPool", qdq_turn_pool},
+    {"AvgPool", qdq_turn_pool},
+    {"Interpolate", qdq_turn_interpolate},
     {"Concat", qdq_turn_concat},
     {"Slice", qdq_turn_slice},
     {"Pad", qdq_turn_pad},
@@ -23,6 +27,7 @@ static const turn_row rows[] = {
     {"Gather", qdq_turn_gather},
     {"StaticTranspose", qdq_turn_transpose},
     {"StaticReshape", qdq_turn_reshape},
+    {"MatMul", qdq_turn_matmul},
     {"Divide", qdq_turn_divide},
 };
 
