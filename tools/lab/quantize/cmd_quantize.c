@@ -61,6 +61,16 @@ static int find_target(quantization *q) {
     return code == EXIT_OK ? quantize_group_read(q->own, &q->choice, q->target) : code;
 }
 
+// Turns the images of the graph if the target has them with their channels last.
+static int turn_images(quantization *q) {
+    qdq_error err = {0};
+    if (!q->choice.form->channels_last) return EXIT_OK;
+    q->turned = qdq_graph_channels_last(q->graph, &err);
+    if (!q->turned) return report_error(&err);
+    q->graph = q->turned;
+    return EXIT_OK;
+}
+
 static int find_kept(quantization *q) {
     size_t nodes = qdq_graph_node_count(q->graph);
     const char **names = calloc(2 * nodes + 1, sizeof *names);
@@ -214,20 +224,9 @@ static int finish(quantization *q) {
 
 int run_quantize(const options *opt) {
     static int (*const stages[])(quantization *) = {
-        quantize_options_read,
-        open_graph,
-        aim_read,
-        find_target,
-        quantize_state_read,
-        find_kept,
-        equalize,
-        aim_reach,
-        place,
-        correct_codes,
-        aim_measure,
-        measure,
-        check,
-        finish,
+        quantize_options_read, open_graph,  aim_read, find_target, quantize_state_read,
+        turn_images,           find_kept,   equalize, aim_reach,   place,
+        correct_codes,         aim_measure, measure,  check,       finish,
     };
     quantization q = {.opt = opt, .own = opt->own};
     int code = EXIT_OK;
@@ -238,6 +237,7 @@ int run_quantize(const options *opt) {
     qdq_graph_destroy(q.quantized);
     equalization_release(&q.equalization);
     qdq_graph_destroy(q.equalized);
+    qdq_graph_destroy(q.turned);
     coding_list_release(&q.list);
     state_release(&q.state);
     free(q.kept);

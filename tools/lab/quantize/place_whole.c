@@ -89,11 +89,10 @@ static uint32_t owner_of(const wholes *w, uint32_t id) {
     return id;
 }
 
-// Counts operands in float.
+// Counts operands in float. The element of a Pad has the parameters of the image.
 static size_t operands_of(const wholes *w, size_t node) {
-    size_t count = 0;
-    for (size_t i = 0; i < node_at(w->p, node).input_count; i++)
-        count += is_float32(w->p, input(w->p, node, i));
+    size_t count = 0, inputs = is_op(w->p, node, "Pad") ? 1 : node_at(w->p, node).input_count;
+    for (size_t i = 0; i < inputs; i++) count += is_float32(w->p, input(w->p, node, i));
     return count;
 }
 

@@ -208,7 +208,7 @@ node_fate place_product(placing *p, size_t node) {
         qdq_value v = input(p, node, i);
         if (!is_float32(p, v)) return NODE_NOT_FLOAT32;
         if (is_constant(p, v)) continue;
-        if (!statistics_of(p, v, &s)) return NODE_NO_STATISTICS;
+        if (!p->list->of_value[v.id] && !statistics_of(p, v, &s)) return NODE_NO_STATISTICS;
         computed = true;
     }
     if (!computed) return NODE_NO_ACTIVATION;
