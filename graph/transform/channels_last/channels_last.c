@@ -29,6 +29,8 @@ static const turn_row rows[] = {
     {"StaticReshape", qdq_turn_reshape},
     {"MatMul", qdq_turn_matmul},
     {"Divide", qdq_turn_divide},
+    {"BatchNormInference", qdq_turn_batch_norm},
+    {"HardSigmoid", qdq_turn_hard_sigmoid},
 };
 
 // Copies a node as it is.
@@ -61,6 +63,7 @@ static qdq_status turn_all(qdq_turning *t, qdq_error *err) {
     t->turned = qdq_mempool_array(&t->mempool, g->value_count, sizeof *t->turned);
     t->reader = qdq_mempool_array(&t->mempool, g->value_count, sizeof *t->reader);
     t->gone = qdq_mempool_array(&t->mempool, g->node_count + 1, sizeof *t->gone);
+    t->folded = qdq_mempool_array(&t->mempool, g->node_count + 1, sizeof *t->folded);
     t->to = qdq_copy_empty(g);
     if (t->mempool.failed || !t->to)
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while turning the graph");

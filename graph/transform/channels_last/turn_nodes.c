@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns nodes that take images in either order: they follow their operands.
-#include "graph/core/names.h"
 #include "graph/transform/channels_last/turning.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/movement.h"
@@ -32,27 +31,6 @@ static void add_one(qdq_turning *t, const qdq_node *node, void *attrs, bool last
         inputs[i] =
             i ? qdq_plain_value(t, node->inputs[i].id) : qdq_turned_value(t, node->inputs[i].id);
     qdq_add_turned(t, node, attrs, inputs, last);
-}
-
-// A quotient by a constant is a product with the reciprocals: kernels on codes have no quotients.
-bool qdq_turn_divide(qdq_turning *t, const qdq_node *node) {
-    enum { A, B };
-    const float *data;
-    qdq_value by = {0};
-    uint32_t b = node->inputs[B].id, y = node->outputs[0];
-    if (!qdq_turning_constant(t, b, &data)) return false;
-    bool last = qdq_is_turned(t, node->inputs[A].id) && shape_of(t, b).rank == 0;
-    if (!last && qdq_is_turned(t, node->inputs[A].id)) return false;
-    const char *name = qdq_turning_name(t, t->from->values[b].name, "_reciprocal");
-    float *to = qdq_graph_add_constant(t->to, name, QDQ_FLOAT32, shape_of(t, b), &by);
-    for (size_t i = 0; to && i < qdq_shape_count(shape_of(t, b)); i++) to[i] = 1 / data[i];
-    qdq_value a =
-        last ? qdq_turned_value(t, node->inputs[A].id) : qdq_plain_value(t, node->inputs[A].id);
-    qdq_value made = qdq_multiply(t->to, a, by, (qdq_binary_attrs){.name = node->name});
-    if (made.id && node->original)
-        qdq_graph_set_node_original(t->to, t->to->node_count - 1, node->original);
-    (last ? t->turned : t->plain)[y] = made;
-    return true;
 }
 
 bool qdq_turn_elements(qdq_turning *t, const qdq_node *node) {

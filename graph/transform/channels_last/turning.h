@@ -16,6 +16,7 @@ typedef struct qdq_turning {
     size_t *reader;  // by value of `from`: the node that alone reads it; SIZE_MAX: none, several,
                      // or an output of the graph
     bool *gone;      // by node of `from`: the node before it computes its result
+    bool *folded;    // by node of `from`: the product behind it computes its result
     qdq_mempool mempool;
 } qdq_turning;
 
@@ -47,9 +48,10 @@ void *qdq_turned_attrs(qdq_turning *t, const qdq_node *node);
 typedef bool qdq_turn_node(qdq_turning *t, const qdq_node *node);
 
 qdq_turn_node qdq_turn_convolution, qdq_turn_pool, qdq_turn_interpolate;  // turn_windows.c
-qdq_turn_node qdq_turn_elements, qdq_turn_divide, qdq_turn_concat, qdq_turn_slice, qdq_turn_pad,
-    qdq_turn_mean, qdq_turn_softmax, qdq_turn_gather, qdq_turn_transpose,
-    qdq_turn_reshape;           // turn_nodes.c
+qdq_turn_node qdq_turn_elements, qdq_turn_concat, qdq_turn_slice, qdq_turn_pad, qdq_turn_mean,
+    qdq_turn_softmax, qdq_turn_gather, qdq_turn_transpose,
+    qdq_turn_reshape;                                                       // turn_nodes.c
+qdq_turn_node qdq_turn_divide, qdq_turn_batch_norm, qdq_turn_hard_sigmoid;  // turn_composed.c
 qdq_turn_node qdq_turn_matmul;  // turn_products.c: weights with rows of outputs
 
 // turn_norms.c: returns the norm by constants that alone reads the result of a convolution;
@@ -57,5 +59,9 @@ qdq_turn_node qdq_turn_matmul;  // turn_products.c: weights with rows of outputs
 size_t qdq_folded_norm(const qdq_turning *t, const qdq_node *node);
 void qdq_fold_norm(qdq_turning *t, const qdq_node *node, const qdq_node *norm, qdq_value *weights,
                    qdq_value *bias);
+
+// turn_products.c: true if the result of a norm by constants goes only to a product of matrices,
+// which computes both.
+bool qdq_norm_meets_product(const qdq_turning *t, const qdq_node *norm);
 
 #endif

@@ -201,6 +201,63 @@ static void norms_quotients_and_nearest_pixels_become_operators(void **state) {
     qdq_graph_destroy(t);
 }
 
+static void norms_and_functions_without_a_kernel_become_sums_and_products(void **state) {
+    (void)state;
+    static const float variance[] = {0.5F, 1, 2};
+    static const double alphas[] = {0.2, 1.0 / 6};
+    for (int i = 0; i < 2; i++) {
+        qdq_value x;
+        qdq_graph *g = begin(&x);
+        qdq_value a =
+            conv(g, "a", x, weights(g, "w", QDQ_SHAPE(3, 3, 1, 1), 1), (qdq_value){0}, 1, 0);
+        a = qdq_relu(g, a, (qdq_unary_attrs){.name = "r"});  // no norm folds through it
+        a = qdq_batch_norm(g, a,
+                           (qdq_batch_norm_attrs){.name = "n",
+                                                  .gamma = weights(g, "gamma", QDQ_SHAPE(3), 3),
+                                                  .beta = weights(g, "beta", QDQ_SHAPE(3), 4),
+                                                  .mean = weights(g, "mu", QDQ_SHAPE(3), 5),
+                                                  .variance = qdq_constant(g, "var", QDQ_FLOAT32,
+                                                                           QDQ_SHAPE(3), variance),
+                                                  .epsilon = QDQ_FLOAT(0.001),
+                                                  .data_format = QDQ_NCX});
+        qdq_output(g, "y",
+                   qdq_hard_sigmoid(g, a,
+                                    (qdq_hard_sigmoid_attrs){.name = "h",
+                                                             .alpha = QDQ_FLOAT(alphas[i]),
+                                                             .beta = QDQ_FLOAT(0.5)}));
+        qdq_graph *t = assert_turns(g, 2);
+        assert_int_equal(count_ops(t, "Multiply"), i ? 2 : 3);
+        assert_int_equal(count_ops(t, "Add"), 2);
+        qdq_graph_destroy(t);
+    }
+}
+
+static void a_norm_folds_into_the_product_behind_it(void **state) {
+    (void)state;
+    static const float variance[] = {0.5F, 1, 2, 3};
+    for (int rows = 0; rows < 2; rows++) {
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(3, 4));
+        qdq_value n =
+            qdq_batch_norm(g, x,
+                           (qdq_batch_norm_attrs){.name = "n",
+                                                  .gamma = weights(g, "gamma", QDQ_SHAPE(4), 3),
+                                                  .beta = weights(g, "beta", QDQ_SHAPE(4), 4),
+                                                  .mean = weights(g, "mu", QDQ_SHAPE(4), 5),
+                                                  .variance = qdq_constant(g, "var", QDQ_FLOAT32,
+                                                                           QDQ_SHAPE(4), variance),
+                                                  .epsilon = QDQ_FLOAT(0.001),
+                                                  .data_format = QDQ_NCX});
+        qdq_value w = weights(g, "w", rows ? QDQ_SHAPE(5, 4) : QDQ_SHAPE(4, 5), 1);
+        qdq_matmul_attrs attrs = {.name = "m", .transpose_b = rows ? QDQ_TRUE : QDQ_FALSE};
+        if (rows) attrs.bias = weights(g, "b", QDQ_SHAPE(5), 2);
+        qdq_output(g, "y", qdq_matmul(g, n, w, attrs));
+        qdq_graph *t = assert_turns(g, 0);
+        assert_int_equal(qdq_graph_node_count(t), 1);
+        qdq_graph_destroy(t);
+    }
+}
+
 static void other_nodes_read_the_order_of_the_graph(void **state) {
     (void)state;
     static const int64_t axes[] = {1}, flat[] = {1, -1};
@@ -221,6 +278,8 @@ int main(void) {
         cmocka_unit_test(axes_follow_the_dims),
         cmocka_unit_test(transposes_between_the_orders_are_left_out),
         cmocka_unit_test(norms_quotients_and_nearest_pixels_become_operators),
+        cmocka_unit_test(norms_and_functions_without_a_kernel_become_sums_and_products),
+        cmocka_unit_test(a_norm_folds_into_the_product_behind_it),
         cmocka_unit_test(other_nodes_read_the_order_of_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
