@@ -24,10 +24,16 @@ static int no_memory(const char *what) {
 
 //---- The graph and the choice -----------------------------------------------
 
-static int open_graph(quantization *q) {
+// Returns the options of the float graph as target core.
+static options core_options(const quantization *q) {
     options core = *q->opt;
     core.load.target = NULL;
     core.compile.rows = true;
+    return core;
+}
+
+static int open_graph(quantization *q) {
+    const options core = core_options(q);
     int code = session_start_as(&q->session, &core, "core");
     q->graph = q->session.graph;
     return code == EXIT_OK ? check_to_write(q->graph, NULL) : code;
@@ -63,12 +69,18 @@ static int find_target(quantization *q) {
 
 // Turns the images of the graph if the target has them with their channels last.
 static int turn_images(quantization *q) {
+    const options core = core_options(q);
+    session *s = &q->session;
     qdq_error err = {0};
     if (!q->choice.form->channels_last) return EXIT_OK;
-    q->turned = qdq_graph_channels_last(q->graph, &err);
-    if (!q->turned) return report_error(&err);
-    q->graph = q->turned;
-    return EXIT_OK;
+    qdq_graph *turned = qdq_graph_channels_last(q->graph, &err);
+    if (!turned) return report_error(&err);
+    qdq_exec_destroy(s->exec);
+    qdq_plan_destroy(s->plan);
+    qdq_graph_destroy(s->graph);
+    s->exec = NULL, s->plan = NULL;
+    s->graph = q->graph = turned;
+    return session_compile(s, &core, "core");
 }
 
 static int find_kept(quantization *q) {
@@ -224,9 +236,22 @@ static int finish(quantization *q) {
 
 int run_quantize(const options *opt) {
     static int (*const stages[])(quantization *) = {
-        quantize_options_read, open_graph,  aim_read, find_target, quantize_state_read,
-        turn_images,           find_kept,   equalize, aim_reach,   place,
-        correct_codes,         aim_measure, measure,  check,       finish,
+        quantize_options_read,
+        open_graph,
+        find_target,
+        quantize_state_read,
+        turn_images,
+        quantize_state_collect,
+        aim_read,
+        find_kept,
+        equalize,
+        aim_reach,
+        place,
+        correct_codes,
+        aim_measure,
+        measure,
+        check,
+        finish,
     };
     quantization q = {.opt = opt, .own = opt->own};
     int code = EXIT_OK;
@@ -237,7 +262,6 @@ int run_quantize(const options *opt) {
     qdq_graph_destroy(q.quantized);
     equalization_release(&q.equalization);
     qdq_graph_destroy(q.equalized);
-    qdq_graph_destroy(q.turned);
     coding_list_release(&q.list);
     state_release(&q.state);
     free(q.kept);

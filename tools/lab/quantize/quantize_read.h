@@ -12,8 +12,10 @@ int quantize_options_read(quantization *q);
 // Reads --group, whose form must be known.
 int quantize_group_read(const quantize_options *own, quantize_choice *choice, const char *target);
 
-// Reads the file of --state, which must be a complete state of the graph; without it collects the
-// statistics over the samples of --data or the inputs of -i.
+// Reads the file of --state, which must be a complete state of the graph that was opened.
 int quantize_state_read(quantization *q);
+// Without it collects the statistics over the samples of --data or the inputs of -i, of the graph
+// that is quantized.
+int quantize_state_collect(quantization *q);
 
 #endif

@@ -20,8 +20,7 @@ typedef struct quantization {
     state state;      // its statistics
     coding_list list;
     node_fate *fates;
-    qdq_graph *graph;      // that is quantized: of the session, `turned` or `equalized`
-    qdq_graph *turned;     // with images [N, H, W, C]; NULL: the target takes others
+    qdq_graph *graph;      // that is quantized: of the session, or `equalized`
     qdq_graph *equalized;  // NULL: not changed
     qdq_graph *quantized;
     equalization equalization;

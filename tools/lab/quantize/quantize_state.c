@@ -42,9 +42,13 @@ static int check_state(const quantization *q) {
 
 int quantize_state_read(quantization *q) {
     qdq_error err = {0};
-    if (!q->own->state) return calibrate_in_process(&q->session, q->opt, &q->state);
+    if (!q->own->state) return EXIT_OK;
     if (state_read(&q->state, q->own->state, &err) != QDQ_OK) return report_error(&err);
     int code = check_state(q);
     if (code == EXIT_OK) q->state.kind->warn(&q->state, q->own->state);
     return code;
+}
+
+int quantize_state_collect(quantization *q) {
+    return q->own->state ? EXIT_OK : calibrate_in_process(&q->session, q->opt, &q->state);
 }
