@@ -376,6 +376,22 @@ class Aims(unittest.TestCase):
         np.testing.assert_allclose(batch.graph.run(x=some)["scores"][:1], one, atol=1e-3)
         self.assertEqual(qdq.explain_accuracy(batch, self.model, {"x": some}).samples, 64)
 
+    def test_a_target_of_kernels_on_codes_gets_a_whole_network_of_codes(self):
+        """For litert and tflm every operator reads and gives codes; the interface stays, and so do the classes."""
+        calibration = ROOT / "models/digits_uneven/calibration.safetensors"
+        for target in ("litert", "tflm"):
+            made = qdq.quantize_graph(self.model, target=target, data=calibration, equalize=True)
+            self.assertTrue(all(node.quantized for node in made.nodes))
+            report = made.graph.check(target)
+            self.assertEqual((report.errors, report.warnings), (0, 0))
+            plan = made.graph.compile(target=target)
+            self.assertEqual((plan.inputs[0].shape, plan.outputs[0].shape), ((1, 1, 8, 8), (1, 10)))
+            found = self.scores(made, target)
+            self.assertGreater(decibels(self.truth, found), 30)
+            self.assertGreater((found.argmax(axis=1) == self.truth.argmax(axis=1)).mean(), 0.98)
+        with self.assertRaisesRegex(qdq.UnsupportedError, "--keep is given, but target litert computes every operator"):
+            qdq.quantize_graph(self.model, target="litert", data=calibration, keep=["scores"])
+
     def test_a_report_of_explain_names_the_same_products(self):
         found = qdq.explain_accuracy(self.quantized(), self.model, {"x": self.x[:1]}, dims={"batch": 1})
         self.assertEqual(list(found.products()), [name for name, _ in self.quantized(at_least=1).ranking])
