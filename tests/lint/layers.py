@@ -33,7 +33,7 @@ HOLDS = {
     "graph/targets": "a folder for each target: its rules, numerics, patterns and evidence",
     "graph/device": "buffers of a graph in the memory of a device",
     "graph/compile": "a checked graph to a plan: fused steps, folded constants, places",
-    "graph/transform": "graphs from graphs: with codes, mended for a target, as deployed",
+    "graph/transform": "graphs from graphs: with codes, channels last, mended for a target, as deployed",
     "graph/fingerprint": "seeded inputs, and hashes of a graph, its numerics and outputs",
     "graph/formats": "files to graphs and back: load.c and write.c, a folder for each format",
     "tools": "the command line: run, check, plan, bench, convert; pages for a browser",

@@ -7,7 +7,7 @@
 #include "runtime/base/words.h"
 
 #define ELEMENTWISE                                                                            \
-    "ReLU ReLU6 Clamp Sigmoid Tanh HardSwish HardSigmoid LeakyReLU ELU GELU Exp Abs Sqrt Add " \
+    "ReLU ReLU6 Clamp Sigmoid Tanh HardSwish HardSigmoid LeakyReLU Elu GELU Exp Abs Sqrt Add " \
     "Subtract Multiply Divide Maximum Minimum"
 
 static bool reads_turned(const qdq_turning *t, const qdq_node *node) {
