@@ -101,8 +101,10 @@ static const qdq_named_version versions[] = {
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 // The operators whose results have one scale and zero point.
-static const qdq_fixed_codes fixed_codes[] = {
-    {"SoftMax", 1.0f / 256, -128}, {"Sigmoid", 1.0f / 256, -128}, {"Tanh", 1.0f / 128, 0}, {NULL}};
+static const qdq_fixed_codes fixed_codes[] = {{"SoftMax", 1.0f / 256, -128},
+                                              {"Sigmoid", 1.0f / 256, -128},
+                                              {"Tanh", 1.0f / 128, 0},
+                                              {.op = NULL}};
 
 // A graph as the converter of TensorFlow Lite quantizes it to int8.
 #define QUANTIZED                                                                              \

@@ -196,6 +196,15 @@ bool qdq_turn_pool(qdq_turning *t, const qdq_node *node) {
 
 //---- Resizing ---------------------------------------------------------------
 
+// Returns the row or column of `in` that is nearest to number o of `out`, as Interpolate has it.
+static int32_t nearest(qdq_coordinates how, float in, float out, float o) {
+    float at = (o + 0.5F) * in / out - 0.5F;
+    if (how == QDQ_ASYMMETRIC_POSITIONS) at = o * in / out;
+    if (how == QDQ_ALIGN_CORNERS) at = out == 1.0F ? 0.0F : o * (in - 1) / (out - 1);
+    at = roundf(at);
+    return (int32_t)(at < 0 ? 0 : at > in - 1 ? in - 1 : at);
+}
+
 // Adds the nearest rows and columns of an image, which a Gather moves as they are.
 static void add_nearest(qdq_turning *t, const qdq_node *node, qdq_value x, qdq_shape y,
                         bool turns) {
@@ -206,15 +215,8 @@ static void add_nearest(qdq_turning *t, const qdq_node *node, qdq_value x, qdq_s
         float in = (float)t->to->values[x.id].type.shape.dims[1 + i], out = (float)y.dims[i];
         int32_t *to = qdq_graph_add_constant(t->to, qdq_turning_name(t, node->name, names[i]),
                                              QDQ_INT32, (qdq_shape){1, {y.dims[i]}}, &indices);
-        for (int64_t o = 0; to && o < y.dims[i]; o++) {
-            float at = ((float)o + 0.5F) * in / out - 0.5F;
-            if (a->coordinate_transformation_mode == QDQ_ASYMMETRIC_POSITIONS)
-                at = (float)o * in / out;
-            if (a->coordinate_transformation_mode == QDQ_ALIGN_CORNERS)
-                at = out == 1.0F ? 0.0F : (float)o * (in - 1) / (out - 1);
-            at = roundf(at);
-            to[o] = (int32_t)(at < 0 ? 0 : at > in - 1 ? in - 1 : at);
-        }
+        for (int64_t o = 0; to && o < y.dims[i]; o++)
+            to[o] = nearest(a->coordinate_transformation_mode, in, out, (float)o);
         const char *name = i ? node->name : qdq_turning_name(t, node->name, "_rows");
         x = qdq_gather(t->to, x, indices, (qdq_gather_attrs){.name = name, .axis = QDQ_INT(1 + i)});
     }
