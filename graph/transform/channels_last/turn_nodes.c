@@ -109,7 +109,7 @@ bool qdq_turn_mean(qdq_turning *t, const qdq_node *node) {
     attrs->axes = turned_axes(t, attrs->axes, 0);
     for (size_t i = 0; i < attrs->axes.count; i++) gone[attrs->axes.data[i]] = true;
     if (!keeps && !gone[3] && !(gone[1] && gone[2])) return false;
-    attrs->global_pool = QDQ_FALSE;
+    attrs->global_pool = QDQ_UNSET;
     add_one(t, node, attrs, keeps);
     return true;
 }

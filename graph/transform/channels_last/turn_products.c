@@ -88,15 +88,18 @@ bool qdq_turn_matmul(qdq_turning *t, const qdq_node *node) {
     const qdq_matmul_attrs *given = node->attrs;
     const qdq_node *norm = norm_before(t, node);
     const float *data;
-    if (!has_weights(t, node, &data) || (given->transpose_b == QDQ_TRUE && !norm)) return false;
+    if (!has_weights(t, node, &data)) return false;
     qdq_matmul_attrs *attrs = qdq_turned_attrs(t, node);
     qdq_value inputs[BIAS + 1] = {{0}};
     if (!attrs || node->input_count > BIAS + 1) return !attrs;
     inputs[A] = qdq_plain_value(t, node->inputs[A].id);
     if (!norm && node->input_count > BIAS)
         inputs[BIAS] = qdq_plain_value(t, node->inputs[BIAS].id);
-    add_weights(t, node, data, norm, inputs);
-    attrs->transpose_b = QDQ_TRUE;
+    if (given->transpose_b == QDQ_TRUE && !norm)
+        inputs[B] = qdq_plain_value(t, node->inputs[B].id);
+    else
+        add_weights(t, node, data, norm, inputs);
+    attrs->transpose_a = QDQ_UNSET, attrs->transpose_b = QDQ_TRUE;
     qdq_add_turned(t, node, attrs, inputs, false);
     return true;
 }
