@@ -126,6 +126,8 @@ class Whole(Case):
         for name in ("x_quantized", "x_dequantized", "turned_dequantized"):
             self.assertEqual(self.params_of(nodes[name]["attrs"]), params(-2.0, 3.0), name)
         self.assertEqual(self.params_of(nodes["t_dequantized"]["attrs"]), (1 / 128, 0))
+        told = self.qdq("quantize", "g.json", "--state", "s.state", "-t", "tflm", "-o", "q.json").out
+        self.assertIn("4 values and 0 constants quantized", told)  # x, part, turned, t
 
     def test_a_pad_adds_the_zero_point(self):
         found = self.quantize()
@@ -175,6 +177,19 @@ class Whole(Case):
         found = self.qdq("quantize", "g.json", "--state", "s.state", "-t", "litert", "-o", "q.json").out
         self.assertIn("s: Exp, float: the target has no such operator on codes", found)
         self.assertIn("litert/bits-unknown", found)
+
+    def test_a_scale_that_no_kernel_takes_is_refused(self):
+        """XNNPACK loads no product whose scale is 256 or more: here x and w are large and their product is small."""
+        w = constant("w", "float32", [2, 2], [100.0, 99.0, 100.0, 99.0])
+        g = graph([{"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "w"}, "attrs": {"transpose_b": True}}],
+                  inputs=[value("x", shape=[1, 2])], outputs={"y": "m"}, constants=[w])
+        self.write("g.json", g)
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [1, 2], [99.0, -100.0])}))
+        self.qdq("calibrate", "g.json", "--data", "x.safetensors", "-o", "s.state")
+        result = self.quantize(code=4)
+        self.assertIn("[litert/product-scale]", result.out)
+        self.assertIn("so nothing was written; give samples with other ranges, or change the network there", result.err)
+        self.quantize(target="litert@reference")
 
     def test_options_for_nodes_in_float_are_refused(self):
         for words in (("--keep", "f"), ("--at-least", "60")):

@@ -216,10 +216,11 @@ static int refuse(const quantization *q) {
                             "with --until, or change it",
                             q->target, q->opt->operands.items[0], q->float_errors,
                             q->float_errors == 1 ? "" : "s");
-    return tell_failure(QDQ_ERR_UNSUPPORTED,
-                        "target %s refuses the quantized graph, so nothing was written; leave the "
-                        "nodes in float that read what it names: --keep NODE",
-                        q->target);
+    return tell_failure(
+        QDQ_ERR_UNSUPPORTED, "target %s refuses the quantized graph, so nothing was written; %s",
+        q->target,
+        q->choice.form->whole ? "give samples with other ranges, or change the network there"
+                              : "leave the nodes in float that read what it names: --keep NODE");
 }
 
 static int finish(quantization *q) {

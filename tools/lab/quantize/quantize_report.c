@@ -20,7 +20,8 @@ typedef struct coding_counts {
 
 // True if a value of the graph is read as codes: elements may also replace a constant, or be new.
 static bool is_coded(const qdq_coding *coding) {
-    return coding->reader_count && coding->value.id && coding->attrs.dtype != QDQ_FLOAT32;
+    bool read = coding->reader_count || coding->outputs;
+    return read && coding->value.id && coding->attrs.dtype != QDQ_FLOAT32;
 }
 
 static coding_counts count_codings(const quantization *q) {
