@@ -10,14 +10,16 @@
     "ReLU ReLU6 Clamp Sigmoid Tanh HardSwish HardSigmoid LeakyReLU Elu GELU Exp Abs Sqrt Add " \
     "Subtract Multiply Divide Maximum Minimum"
 
-static bool reads_turned(const qdq_turning *t, const qdq_node *node) {
-    for (size_t i = 0; i < node->input_count; i++)
-        if (qdq_is_turned(t, node->inputs[i].id)) return true;
-    return false;
-}
-
 static qdq_shape shape_of(const qdq_turning *t, uint32_t id) {
     return t->from->values[id].type.shape;
+}
+
+// True if a node reads a turned image of a rank.
+static bool reads_turned(const qdq_turning *t, const qdq_node *node, int rank) {
+    for (size_t i = 0; i < node->input_count; i++)
+        if (qdq_is_turned(t, node->inputs[i].id) && shape_of(t, node->inputs[i].id).rank == rank)
+            return true;
+    return false;
 }
 
 static qdq_value *new_inputs(qdq_turning *t, const qdq_node *node) {
@@ -34,43 +36,47 @@ static void add_one(qdq_turning *t, const qdq_node *node, void *attrs, bool last
 }
 
 bool qdq_turn_elements(qdq_turning *t, const qdq_node *node) {
-    if (!qdq_has_word(ELEMENTWISE, node->op->name) || !reads_turned(t, node) ||
-        shape_of(t, node->outputs[0]).rank != QDQ_IMAGE_RANK)
-        return false;
+    int rank = shape_of(t, node->outputs[0]).rank;
+    if (!qdq_has_word(ELEMENTWISE, node->op->name) || !reads_turned(t, node, rank)) return false;
     qdq_value *inputs = new_inputs(t, node);
     for (size_t i = 0; inputs && i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
         bool one = qdq_shape_count(shape_of(t, id)) == 1 && !qdq_is_turned(t, id);
-        inputs[i] = one ? qdq_plain_value(t, id) : qdq_turned_value(t, id);
+        inputs[i] = one                            ? qdq_plain_value(t, id)
+                    : shape_of(t, id).rank == rank ? qdq_turned_value(t, id)
+                                                   : qdq_turned_operand(t, id, rank);
     }
     qdq_add_turned(t, node, qdq_turned_attrs(t, node), inputs, true);
     return true;
 }
 
-// Returns an axis of an image, counted from the front.
-static int axis_of(qdq_int axis, int otherwise) {
+// Returns the axis of a turned image for an axis of the first operand.
+static qdq_int turned_axis(const qdq_turning *t, const qdq_node *node, qdq_int axis,
+                           int otherwise) {
+    int rank = shape_of(t, node->inputs[0].id).rank;
     int64_t given = axis.set == 0 ? otherwise : axis.value;
-    return (int)(given < 0 ? given + QDQ_IMAGE_RANK : given);
+    return QDQ_INT(qdq_turned_dim(rank, (int)(given < 0 ? given + rank : given)));
 }
 
 bool qdq_turn_concat(qdq_turning *t, const qdq_node *node) {
-    if (!reads_turned(t, node)) return false;
+    if (!reads_turned(t, node, shape_of(t, node->outputs[0]).rank)) return false;
     qdq_concat_attrs *attrs = qdq_turned_attrs(t, node);
     qdq_value *inputs = new_inputs(t, node);
     for (size_t i = 0; inputs && i < node->input_count; i++)
         inputs[i] = qdq_turned_value(t, node->inputs[i].id);
-    if (attrs) attrs->axis = QDQ_INT(qdq_turned_dim(axis_of(attrs->axis, 0)));
+    if (attrs) attrs->axis = turned_axis(t, node, attrs->axis, 0);
     qdq_add_turned(t, node, attrs, inputs, true);
     return true;
 }
 
-// Returns axes of a turned image for a list of an image's, or for its first `count`.
-static qdq_ints turned_axes(qdq_turning *t, qdq_ints axes, size_t count) {
+// Returns axes of a turned image for a list of the operand's, or for its first `count`.
+static qdq_ints turned_axes(qdq_turning *t, const qdq_node *node, qdq_ints axes, size_t count) {
+    int rank = shape_of(t, node->inputs[0].id).rank;
     if (axes.count) count = axes.count;
     int64_t *all = qdq_mempool_array(&t->mempool, count, sizeof *all);
     for (size_t i = 0; all && i < count; i++) {
         int64_t axis = axes.count ? axes.data[i] : (int64_t)i;
-        all[i] = qdq_turned_dim((int)(axis < 0 ? axis + QDQ_IMAGE_RANK : axis));
+        all[i] = qdq_turned_dim(rank, (int)(axis < 0 ? axis + rank : axis));
     }
     return (qdq_ints){all, all ? count : 0};
 }
@@ -79,7 +85,7 @@ bool qdq_turn_slice(qdq_turning *t, const qdq_node *node) {
     qdq_slice_attrs *attrs =
         qdq_is_turned(t, node->inputs[0].id) ? qdq_turned_attrs(t, node) : NULL;
     if (!attrs) return false;
-    attrs->axes = turned_axes(t, attrs->axes, attrs->starts.count);
+    attrs->axes = turned_axes(t, node, attrs->axes, attrs->starts.count);
     add_one(t, node, attrs, true);
     return true;
 }
@@ -87,12 +93,11 @@ bool qdq_turn_slice(qdq_turning *t, const qdq_node *node) {
 bool qdq_turn_pad(qdq_turning *t, const qdq_node *node) {
     qdq_pad_attrs *attrs = qdq_is_turned(t, node->inputs[0].id) ? qdq_turned_attrs(t, node) : NULL;
     if (!attrs) return false;
-    size_t count = attrs->axes.count ? attrs->axes.count : QDQ_IMAGE_RANK;
+    qdq_ints axes = turned_axes(t, node, attrs->axes, (size_t)shape_of(t, node->inputs[0].id).rank);
     int64_t *pads = qdq_mempool_array(&t->mempool, 2 * QDQ_IMAGE_RANK, sizeof *pads);
-    qdq_ints axes = turned_axes(t, attrs->axes, QDQ_IMAGE_RANK);
     for (size_t i = 0; pads && i < axes.count; i++) {
         pads[axes.data[i]] = attrs->pads.data[i];
-        pads[QDQ_IMAGE_RANK + axes.data[i]] = attrs->pads.data[count + i];
+        pads[QDQ_IMAGE_RANK + axes.data[i]] = attrs->pads.data[axes.count + i];
     }
     attrs->axes = (qdq_ints){0};
     attrs->pads = (qdq_ints){pads, 2 * QDQ_IMAGE_RANK};
@@ -106,9 +111,15 @@ bool qdq_turn_mean(qdq_turning *t, const qdq_node *node) {
     qdq_reduce_attrs *attrs = qdq_is_turned(t, x) ? qdq_turned_attrs(t, node) : NULL;
     if (!attrs || !attrs->axes.count) return false;
     bool gone[QDQ_IMAGE_RANK] = {false}, keeps = attrs->keep_dims == QDQ_TRUE;
-    attrs->axes = turned_axes(t, attrs->axes, 0);
-    for (size_t i = 0; i < attrs->axes.count; i++) gone[attrs->axes.data[i]] = true;
+    qdq_ints axes = turned_axes(t, node, attrs->axes, 0);
+    for (size_t i = 0; i < axes.count; i++) gone[axes.data[i]] = true;
+    if (!keeps && shape_of(t, x).rank == QDQ_ROW_RANK) gone[1] = true;  // it has no rows
     if (!keeps && !gone[3] && !(gone[1] && gone[2])) return false;
+    int64_t *all = qdq_mempool_array(&t->mempool, QDQ_IMAGE_RANK, sizeof *all);
+    size_t count = 0;
+    for (int i = 0; all && i < QDQ_IMAGE_RANK; i++)
+        if (gone[i]) all[count++] = i;
+    attrs->axes = (qdq_ints){all, count};
     attrs->global_pool = QDQ_UNSET;
     add_one(t, node, attrs, keeps);
     return true;
@@ -118,7 +129,7 @@ bool qdq_turn_softmax(qdq_turning *t, const qdq_node *node) {
     qdq_softmax_attrs *attrs =
         qdq_is_turned(t, node->inputs[0].id) ? qdq_turned_attrs(t, node) : NULL;
     if (!attrs || node->output_count != 1) return false;
-    attrs->axis = QDQ_INT(qdq_turned_dim(axis_of(attrs->axis, 1)));
+    attrs->axis = turned_axis(t, node, attrs->axis, 1);
     add_one(t, node, attrs, true);
     return true;
 }
@@ -128,7 +139,7 @@ bool qdq_turn_gather(qdq_turning *t, const qdq_node *node) {
     qdq_gather_attrs *attrs =
         qdq_is_turned(t, node->inputs[0].id) ? qdq_turned_attrs(t, node) : NULL;
     if (!attrs || shape_of(t, node->inputs[1].id).rank != 1) return false;
-    attrs->axis = QDQ_INT(qdq_turned_dim(axis_of(attrs->axis, 0)));
+    attrs->axis = turned_axis(t, node, attrs->axis, 0);
     add_one(t, node, attrs, true);
     return true;
 }
@@ -142,8 +153,8 @@ bool qdq_turn_transpose(qdq_turning *t, const qdq_node *node) {
     bool to_first = true, to_last = true;
     for (int i = 0; order && i < QDQ_IMAGE_RANK; i++) {
         int dim = (int)given->order.data[i];
-        to_first &= dim == qdq_turned_dim(i);
-        order[i] = qdq_turned_dim(dim);
+        to_first &= dim == qdq_turned_dim(QDQ_IMAGE_RANK, i);
+        order[i] = qdq_turned_dim(QDQ_IMAGE_RANK, dim);
         to_last &= order[i] == i;
     }
     if (!order) return false;
@@ -161,7 +172,7 @@ bool qdq_turn_transpose(qdq_turning *t, const qdq_node *node) {
 bool qdq_turn_reshape(qdq_turning *t, const qdq_node *node) {
     uint32_t x = node->inputs[0].id;
     if (!qdq_is_turned(t, x) || t->plain[x].id) return false;
-    qdq_shape image = shape_of(t, x), y = shape_of(t, node->outputs[0]);
+    qdq_shape image = qdq_turning_image(shape_of(t, x)), y = shape_of(t, node->outputs[0]);
     qdq_reshape_attrs *attrs = qdq_turned_attrs(t, node);
     if (!attrs || (image.dims[1] != 1 && image.dims[2] * image.dims[3] != 1)) return false;
     int64_t *dims = qdq_mempool_copy(&t->mempool, y.dims, (size_t)y.rank + 1, sizeof *dims);

@@ -31,7 +31,7 @@ size_t qdq_folded_norm(const qdq_turning *t, const qdq_node *node) {
 void qdq_fold_norm(qdq_turning *t, const qdq_node *node, const qdq_node *norm, qdq_value *weights,
                    qdq_value *bias) {
     const float *w, *b = NULL, *of[NORM_INPUTS] = {0};
-    qdq_shape shape = t->from->values[node->inputs[W].id].type.shape;
+    qdq_shape shape = qdq_turning_image(t->from->values[node->inputs[W].id].type.shape);
     double epsilon = ((const qdq_batch_norm_attrs *)norm->attrs)->epsilon.value;
     size_t channels = (size_t)shape.dims[0], depth = qdq_shape_count(shape) / channels;
     if (!qdq_turning_constant(t, node->inputs[W].id, &w)) return;

@@ -93,8 +93,7 @@ bool qdq_turn_matmul(qdq_turning *t, const qdq_node *node) {
     qdq_value inputs[BIAS + 1] = {{0}};
     if (!attrs || node->input_count > BIAS + 1) return !attrs;
     inputs[A] = qdq_plain_value(t, node->inputs[A].id);
-    if (!norm && node->input_count > BIAS)
-        inputs[BIAS] = qdq_plain_value(t, node->inputs[BIAS].id);
+    if (!norm && node->input_count > BIAS) inputs[BIAS] = qdq_plain_value(t, node->inputs[BIAS].id);
     if (given->transpose_b == QDQ_TRUE && !norm)
         inputs[B] = qdq_plain_value(t, node->inputs[B].id);
     else

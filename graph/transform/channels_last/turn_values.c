@@ -14,7 +14,7 @@ const char *qdq_turning_name(qdq_turning *t, const char *stem, const char *endin
 }
 
 bool qdq_is_turned(const qdq_turning *t, uint32_t id) {
-    return id && t->turned[id].id && t->from->values[id].type.shape.rank == QDQ_IMAGE_RANK;
+    return id && t->turned[id].id && t->from->values[id].type.shape.rank >= QDQ_ROW_RANK;
 }
 
 bool qdq_turning_constant(const qdq_turning *t, uint32_t id, const float **data) {
@@ -25,14 +25,19 @@ bool qdq_turning_constant(const qdq_turning *t, uint32_t id, const float **data)
     return *data != NULL;
 }
 
-// Returns the shape with dims of 1 in front up to rank 4.
-static qdq_shape image_of(qdq_shape shape) {
-    qdq_shape image = {.rank = QDQ_IMAGE_RANK};
-    for (int i = 0; i < QDQ_IMAGE_RANK; i++) {
-        int dim = i - (QDQ_IMAGE_RANK - shape.rank);
-        image.dims[i] = dim < 0 ? 1 : shape.dims[dim];
+qdq_shape qdq_turning_image(qdq_shape shape) {
+    if (shape.rank != QDQ_ROW_RANK) return shape;
+    return (qdq_shape){QDQ_IMAGE_RANK, {shape.dims[0], shape.dims[1], 1, shape.dims[2]}};
+}
+
+// Returns the shape with dims of 1 in front up to a rank.
+static qdq_shape raised(qdq_shape shape, int rank) {
+    qdq_shape more = {.rank = rank};
+    for (int i = 0; i < rank; i++) {
+        int dim = i - (rank - shape.rank);
+        more.dims[i] = dim < 0 ? 1 : shape.dims[dim];
     }
-    return image;
+    return more;
 }
 
 static qdq_shape turned_shape(qdq_shape image) {
@@ -52,6 +57,25 @@ static qdq_value reshaped(qdq_turning *t, qdq_value x, const char *name, qdq_sha
                                            .special_zero = QDQ_FALSE});
 }
 
+static qdq_value transposed(qdq_turning *t, qdq_value x, const char *name, const int64_t *order,
+                            int rank) {
+    return qdq_transpose(t->to, x,
+                         (qdq_transpose_attrs){.name = name, .order = {order, (size_t)rank}});
+}
+
+static const int64_t swap[] = {0, 2, 1};  // channels and columns of rows
+
+// Returns an image in the order of the graph, which has `shape`.
+static qdq_value turned_back(qdq_turning *t, qdq_value x, const char *stem, qdq_shape shape) {
+    const char *name = qdq_turning_name(t, stem, "_channels_first");
+    qdq_shape image = qdq_turning_image(shape);
+    if (is_flat(image)) return reshaped(t, x, name, shape);
+    if (shape.rank == QDQ_IMAGE_RANK) return transposed(t, x, name, to_first, shape.rank);
+    qdq_shape rows = {QDQ_ROW_RANK, {shape.dims[0], shape.dims[2], shape.dims[1]}};
+    x = reshaped(t, x, qdq_turning_name(t, stem, "_rows"), rows);
+    return transposed(t, x, name, swap, QDQ_ROW_RANK);
+}
+
 qdq_value qdq_plain_value(qdq_turning *t, uint32_t id) {
     const qdq_graph_value *v = &t->from->values[id];
     if (!id || t->plain[id].id) return t->plain[id];
@@ -59,12 +83,7 @@ qdq_value qdq_plain_value(qdq_turning *t, uint32_t id) {
         t->plain[id] = qdq_copy_given(t->to, v->name, v);
         if (v->original) qdq_graph_set_original(t->to, t->plain[id], v->original);
     } else if (t->turned[id].id) {
-        const char *name = qdq_turning_name(t, v->name, "_channels_first");
-        t->plain[id] =
-            is_flat(v->type.shape)
-                ? reshaped(t, t->turned[id], name, v->type.shape)
-                : qdq_transpose(t->to, t->turned[id],
-                                (qdq_transpose_attrs){.name = name, .order = {to_first, 4}});
+        t->plain[id] = turned_back(t, t->turned[id], v->name, v->type.shape);
     }
     return t->plain[id];
 }
@@ -83,21 +102,33 @@ static qdq_value turned_constant(qdq_turning *t, const char *name, qdq_shape ima
     return made;
 }
 
+// Returns a value of the copy, whose shape is `shape`, as a turned image.
+static qdq_value turned_image(qdq_turning *t, qdq_value x, const char *stem, qdq_shape shape) {
+    const char *name = qdq_turning_name(t, stem, "_channels_last");
+    qdq_shape image = qdq_turning_image(shape);
+    if (is_flat(image)) return reshaped(t, x, name, turned_shape(image));
+    if (shape.rank == QDQ_IMAGE_RANK) return transposed(t, x, name, to_last, shape.rank);
+    x = transposed(t, x, qdq_turning_name(t, stem, "_rows"), swap, QDQ_ROW_RANK);
+    return reshaped(t, x, name, turned_shape(image));
+}
+
 qdq_value qdq_turned_value(qdq_turning *t, uint32_t id) {
-    const qdq_graph_value *v = &t->from->values[id];
-    const float *data;
     if (!id || t->turned[id].id) return t->turned[id];
-    qdq_shape image = image_of(v->type.shape);
-    const char *name = qdq_turning_name(t, v->name, "_channels_last");
-    if (!name) return (qdq_value){0};
+    return t->turned[id] = qdq_turned_operand(t, id, t->from->values[id].type.shape.rank);
+}
+
+qdq_value qdq_turned_operand(qdq_turning *t, uint32_t id, int rank) {
+    const qdq_graph_value *v = &t->from->values[id];
+    qdq_shape given = v->type.shape, shape = raised(given, rank);
+    const float *data;
+    if (given.rank == rank && t->turned[id].id) return t->turned[id];
     if (qdq_turning_constant(t, id, &data))
-        return t->turned[id] = turned_constant(t, name, image, data);
+        return turned_constant(t, qdq_turning_name(t, v->name, "_channels_last"),
+                               qdq_turning_image(shape), data);
     qdq_value x = qdq_plain_value(t, id);
-    if (is_flat(image)) return t->turned[id] = reshaped(t, x, name, turned_shape(image));
-    if (v->type.shape.rank < QDQ_IMAGE_RANK)
-        x = reshaped(t, x, qdq_turning_name(t, v->name, "_image"), image);
-    return t->turned[id] =
-               qdq_transpose(t->to, x, (qdq_transpose_attrs){.name = name, .order = {to_last, 4}});
+    if (given.rank < rank && !is_flat(qdq_turning_image(shape)))
+        x = reshaped(t, x, qdq_turning_name(t, v->name, "_image"), shape);
+    return turned_image(t, x, v->name, shape);
 }
 
 void *qdq_turned_attrs(qdq_turning *t, const qdq_node *node) {

@@ -18,8 +18,11 @@ typedef struct window {
     int64_t begin[SPATIAL], end[SPATIAL];
 } window;
 
+// Returns the number of a list for rows (0) or columns (1); `otherwise` if it has none, as a list
+// for columns alone has none for rows.
 static int64_t number(qdq_ints list, int i, int64_t otherwise) {
-    return (size_t)i < list.count ? list.data[i] : otherwise;
+    if (list.count == 1) i--;
+    return i >= 0 && (size_t)i < list.count ? list.data[i] : otherwise;
 }
 
 // Returns the padding that makes ceil(in / stride) windows.
@@ -92,6 +95,18 @@ static qdq_shape shape_of(const qdq_turning *t, uint32_t id) {
     return t->from->values[id].type.shape;
 }
 
+// True for images of rank 4, and for rows [N, C, W].
+static bool is_image(qdq_shape x, qdq_data_format format) {
+    return x.rank == QDQ_IMAGE_RANK || (x.rank == QDQ_ROW_RANK && format == QDQ_NCX);
+}
+
+// Reads the dims, and the window of a kernel, which slides over an image of rank 3 or 4.
+static void read_window(const qdq_turning *t, const qdq_node *node, qdq_data_format format,
+                        window *w) {
+    read_dims(w, qdq_turning_image(shape_of(t, node->inputs[0].id)),
+              qdq_turning_image(shape_of(t, node->outputs[0])), format == QDQ_NCX ? 2 : 1);
+}
+
 //---- Convolutions -----------------------------------------------------------
 
 // Returns weights [O, I, spatial...] of weights [spatial..., I, O].
@@ -110,16 +125,35 @@ static qdq_value turned_weights(qdq_turning *t, uint32_t id, const float *data) 
     return made;
 }
 
+// Returns weights [O, I, 1, W] of weights [O, I, W].
+static qdq_value raised_weights(qdq_turning *t, uint32_t id, const float *data) {
+    const qdq_graph_value *v = &t->from->values[id];
+    return qdq_constant(t->to, qdq_turning_name(t, v->name, "_turned"), QDQ_FLOAT32,
+                        qdq_turning_image(v->type.shape), data);
+}
+
+// Returns the weights of a convolution as [O, I, H, W].
+static qdq_value new_weights(qdq_turning *t, const qdq_node *node) {
+    uint32_t id = node->inputs[1].id;
+    bool oix = ((const qdq_convolution_attrs *)node->attrs)->weights_format == QDQ_OIX;
+    const float *data;
+    if (!qdq_turning_constant(t, id, &data)) return qdq_plain_value(t, id);
+    if (!oix) return turned_weights(t, id, data);
+    if (shape_of(t, id).rank == QDQ_ROW_RANK) return raised_weights(t, id, data);
+    return qdq_plain_value(t, id);
+}
+
 // Sets the window of a convolution that has one. False for another one.
 static bool read_convolution(const qdq_turning *t, const qdq_node *node, window *w) {
     const qdq_convolution_attrs *given = node->attrs;
     const float *data;
-    qdq_shape x = shape_of(t, node->inputs[0].id), k = shape_of(t, node->inputs[1].id);
-    bool oix = given->weights_format == QDQ_OIX;
-    if (x.rank != QDQ_IMAGE_RANK || given->addend.id || given->channel_block.set != 0 ||
-        (!oix && !qdq_turning_constant(t, node->inputs[1].id, &data)))
+    qdq_shape x = shape_of(t, node->inputs[0].id),
+              k = qdq_turning_image(shape_of(t, node->inputs[1].id));
+    bool oix = given->weights_format == QDQ_OIX, rows = x.rank == QDQ_ROW_RANK;
+    if (!is_image(x, given->data_format) || given->addend.id || given->channel_block.set != 0 ||
+        (rows && !oix) || ((rows || !oix) && !qdq_turning_constant(t, node->inputs[1].id, &data)))
         return false;
-    read_dims(w, x, shape_of(t, node->outputs[0]), given->data_format == QDQ_NCX ? 2 : 1);
+    read_window(t, node, given->data_format, w);
     for (int i = 0; i < SPATIAL; i++) {
         w->reach[i] = (k.dims[(oix ? 2 : 0) + i] - 1) * number(given->dilations, i, 1) + 1;
         w->stride[i] = number(given->strides, i, 1);
@@ -128,10 +162,15 @@ static bool read_convolution(const qdq_turning *t, const qdq_node *node, window 
     return true;
 }
 
+// Returns the dilations of rows and columns.
+static qdq_ints dilations_of(qdq_turning *t, qdq_ints given) {
+    const int64_t both[] = {number(given, 0, 1), number(given, 1, 1)};
+    return listed(t, both);
+}
+
 bool qdq_turn_convolution(qdq_turning *t, const qdq_node *node) {
     enum { X, W, BIAS };
     const qdq_convolution_attrs *given = node->attrs;
-    const float *data;
     window w;
     if (!read_convolution(t, node, &w)) return false;
     bool turns = given->data_format == QDQ_NCX;
@@ -148,13 +187,11 @@ bool qdq_turn_convolution(qdq_turning *t, const qdq_node *node) {
         attrs->name = folded->name;
         t->gone[norm] = true;
     } else {
-        inputs[W] =
-            given->weights_format == QDQ_OIX || !qdq_turning_constant(t, node->inputs[W].id, &data)
-                ? qdq_plain_value(t, node->inputs[W].id)
-                : turned_weights(t, node->inputs[W].id, data);
+        inputs[W] = new_weights(t, node);
         inputs[BIAS] = qdq_plain_value(t, node->inputs[BIAS].id);
     }
     attrs->pads_begin = listed(t, w.begin), attrs->pads_end = listed(t, w.end);
+    attrs->strides = listed(t, w.stride), attrs->dilations = dilations_of(t, given->dilations);
     attrs->auto_pad = QDQ_PAD_NONE;
     attrs->data_format = QDQ_NXC, attrs->weights_format = QDQ_OIX;
     qdq_add_turned(t, &added, attrs, inputs, turns);
@@ -167,10 +204,10 @@ bool qdq_turn_pool(qdq_turning *t, const qdq_node *node) {
     static const float least = -FLT_MAX;
     const qdq_pool_attrs *given = node->attrs;
     window w;
-    qdq_shape x = shape_of(t, node->inputs[0].id);
     bool greatest = node->op->name[0] == 'M', turns = given->data_format == QDQ_NCX, floors = true;
-    if (x.rank != QDQ_IMAGE_RANK || node->output_count != 1) return false;
-    read_dims(&w, x, shape_of(t, node->outputs[0]), turns ? 2 : 1);
+    if (!is_image(shape_of(t, node->inputs[0].id), given->data_format) || node->output_count != 1)
+        return false;
+    read_window(t, node, given->data_format, &w);
     for (int i = 0; i < SPATIAL; i++) {
         w.reach[i] = (number(given->kernel, i, 1) - 1) * number(given->dilations, i, 1) + 1;
         w.stride[i] = number(given->strides, i, 1);
@@ -189,6 +226,9 @@ bool qdq_turn_pool(qdq_turning *t, const qdq_node *node) {
                                : qdq_plain_value(t, node->inputs[0].id);
     attrs->pads_begin = listed(t, w.begin), attrs->pads_end = listed(t, w.end);
     attrs->auto_pad = QDQ_PAD_NONE, attrs->data_format = QDQ_NXC;
+    const int64_t kernel[] = {number(given->kernel, 0, 1), number(given->kernel, 1, 1)};
+    attrs->kernel = listed(t, kernel), attrs->strides = listed(t, w.stride);
+    if (given->dilations.count) attrs->dilations = dilations_of(t, given->dilations);
     if (floors || greatest) attrs->rounding_type = QDQ_POOL_ROUND_FLOOR;
     qdq_add_turned(t, node, attrs, &shown, turns);
     return true;

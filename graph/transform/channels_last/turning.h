@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a graph with its images turned from [N, C, H, W] to [N, H, W, C]. A value of the copy has
-// the order of the graph, the turned order, or both: each is added when a node first reads it.
+// Copies a graph with its images turned from [N, C, H, W] to [N, H, W, C], and its rows [N, C, W]
+// to images [N, 1, W, C]. A value of the copy has the order of the graph, the turned order, or
+// both: each is added when a node first reads it.
 #ifndef QDQ_GRAPH_TRANSFORM_CHANNELS_LAST_TURNING_H
 #define QDQ_GRAPH_TRANSFORM_CHANNELS_LAST_TURNING_H
 
 #include "graph/core/graph.h"
 
-enum { QDQ_IMAGE_RANK = 4 };
+enum { QDQ_ROW_RANK = 3, QDQ_IMAGE_RANK = 4 };
 
 typedef struct qdq_turning {
     const qdq_graph *from;
@@ -20,17 +21,25 @@ typedef struct qdq_turning {
     qdq_mempool mempool;
 } qdq_turning;
 
-// The dim of a turned image that dim `i` of [N, C, H, W] becomes.
-static inline int qdq_turned_dim(int i) { return i == 0 ? 0 : i == 1 ? 3 : i - 1; }
+// Returns the dim of a turned image that dim `i` of a value of rank 3 or 4 becomes.
+static inline int qdq_turned_dim(int rank, int i) {
+    if (i < 2) return i ? QDQ_IMAGE_RANK - 1 : 0;
+    return rank == QDQ_ROW_RANK ? 2 : i - 1;
+}
 
 //---- Values (turn_values.c) -------------------------------------------------
 
-// True if a value has rank 4 and is turned already, so that nodes that take either order turn.
+// True if a value has rank 3 or 4 and is turned already, so that nodes that take either order turn.
 bool qdq_is_turned(const qdq_turning *t, uint32_t id);
 // Return a value in the order of the graph, and turned: with a reshape or a transpose if the copy
-// has it only otherwise. A value of a lesser rank is turned as if it had dims of 1 in front.
+// has it only otherwise.
 qdq_value qdq_plain_value(qdq_turning *t, uint32_t id);
 qdq_value qdq_turned_value(qdq_turning *t, uint32_t id);
+// Returns an operand of a node whose result has `rank` dims, turned as if it had dims of 1 in front
+// up to that rank.
+qdq_value qdq_turned_operand(qdq_turning *t, uint32_t id, int rank);
+// Returns [N, C, H, W] of a value of rank 3 or 4.
+qdq_shape qdq_turning_image(qdq_shape shape);
 // Returns a name of the copy for something that belongs to a value or a node.
 const char *qdq_turning_name(qdq_turning *t, const char *stem, const char *ending);
 // True for a float32 constant; *data its elements.

@@ -258,6 +258,55 @@ static void a_norm_folds_into_the_product_behind_it(void **state) {
     }
 }
 
+static qdq_value row_conv(qdq_graph *g, const char *name, qdq_value x, qdq_value w, int64_t stride,
+                          int64_t pad) {
+    static const int64_t one = 1;
+    return qdq_convolution(g, x, w,
+                           (qdq_convolution_attrs){.name = name,
+                                                   .strides = {&stride, 1},
+                                                   .dilations = {&one, 1},
+                                                   .pads_begin = {&pad, 1},
+                                                   .pads_end = {&pad, 1},
+                                                   .data_format = QDQ_NCX,
+                                                   .weights_format = QDQ_OIX});
+}
+
+static void rows_become_images_of_one_row(void **state) {
+    (void)state;
+    static const int64_t three = 3, two = 2, one = 1, pads[] = {0, 1, 2, 0, 0, 1}, first[] = {1},
+                         last[] = {3}, channel[] = {1}, columns[] = {2};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 3, 17));
+    qdq_value a = row_conv(g, "a", x, weights(g, "wa", QDQ_SHAPE(4, 3, 5), 1), 2, 2);
+    qdq_value k = weights(g, "k", QDQ_SHAPE(4, 1), 4);
+    a = qdq_add(g, a, k, (qdq_binary_attrs){.name = "k_added"});
+    qdq_value m = qdq_max_pool(g, a,
+                               (qdq_pool_attrs){.name = "m",
+                                                .kernel = {&three, 1},
+                                                .strides = {&two, 1},
+                                                .pads_begin = {&one, 1},
+                                                .pads_end = {&one, 1},
+                                                .data_format = QDQ_NCX});
+    qdq_value b = row_conv(g, "b", m, weights(g, "wb", QDQ_SHAPE(4, 4, 3), 3), 1, 1);
+    qdq_value s =
+        qdq_slice(g, m,
+                  (qdq_slice_attrs){
+                      .name = "s", .starts = {first, 1}, .ends = {last, 1}, .axes = {channel, 1}});
+    qdq_value c =
+        qdq_concat(g, (qdq_concat_attrs){.name = "c", .xs = QDQ_VALUES(b, s), .axis = QDQ_INT(1)});
+    qdq_value p = qdq_pad(g, c, (qdq_pad_attrs){.name = "p", .pads = {pads, 6}});
+    qdq_output(g, "p", p);
+    qdq_output(g, "mean",
+               qdq_reduce_mean(g, p, (qdq_reduce_attrs){.name = "mean", .axes = {columns, 1}}));
+    qdq_output(
+        g, "kept",
+        qdq_reduce_mean(
+            g, p, (qdq_reduce_attrs){.name = "kept", .axes = {channel, 1}, .keep_dims = QDQ_TRUE}));
+    qdq_output(g, "soft",
+               qdq_softmax(g, p, (qdq_softmax_attrs){.name = "soft", .axis = QDQ_INT(-2)}));
+    qdq_graph_destroy(assert_turns(g, 3));  // x, p, soft; kept has one channel
+}
+
 static void other_nodes_read_the_order_of_the_graph(void **state) {
     (void)state;
     static const int64_t axes[] = {1}, flat[] = {1, -1};
@@ -280,6 +329,7 @@ int main(void) {
         cmocka_unit_test(norms_quotients_and_nearest_pixels_become_operators),
         cmocka_unit_test(norms_and_functions_without_a_kernel_become_sums_and_products),
         cmocka_unit_test(a_norm_folds_into_the_product_behind_it),
+        cmocka_unit_test(rows_become_images_of_one_row),
         cmocka_unit_test(other_nodes_read_the_order_of_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
