@@ -115,6 +115,30 @@ static void sums_and_products(void **state) {
         }
 }
 
+// Vectors of the optimized ADD of a single element cut what others round: at a tie of y, which
+// 3 in steps of 6 / 255 is.
+static void a_sum_with_a_single_element(void **state) {
+    (void)state;
+    enum { COUNT = 11 };  // a block of eight, and three behind it
+    static const int8_t codes[COUNT] = {28, 28, 29, 28, 0, 28, 28, 100, 28, 28, 28}, three = 127,
+                        rounded[COUNT] = {0, 0, 4, 0, -128, 0, 0, 127, 0, 0, 0},
+                        cut[COUNT] = {-1, -1, 4, -1, -128, -1, -1, 127, 0, 0, 0};
+    for (int engine = 0; engine < ENGINES; engine++)
+        for (int first = 0; first < 2; first++) {
+            int8_t x[COUNT], y[COUNT];
+            memcpy(x, codes, COUNT);
+            qdq_graph *g = qdq_graph_create("g", NULL);
+            qdq_value a = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, COUNT));
+            qdq_value b = qdq_constant(g, "b", QDQ_INT8, QDQ_SHAPE(1), &three);
+            a = dequantize(g, a, 0.10717155f, 28), b = dequantize(g, b, 0.011764706f, -128);
+            a = qdq_add(g, first ? b : a, first ? a : b, (qdq_binary_attrs){0});
+            qdq_output(g, "y", quantize(g, a, 0.023529412f, -128));
+            run(g, engine, (network_tensor){"x", QDQ_INT8, x, COUNT},
+                (network_tensor){"y", QDQ_INT8, y, COUNT});
+            assert_memory_equal(y, engine == BUILTIN ? cut : rounded, COUNT);
+        }
+}
+
 // XNNPACK takes x * x as a function of x, and adds the zero point before it rounds half to even.
 static void squares(void **state) {
     (void)state;
@@ -338,6 +362,7 @@ int main(void) {
         cmocka_unit_test(floats_in_blocks_round_half_to_even),
         cmocka_unit_test(codes_in_blocks_round_half_up),
         cmocka_unit_test(sums_and_products),
+        cmocka_unit_test(a_sum_with_a_single_element),
         cmocka_unit_test(squares),
         cmocka_unit_test(channels_of_a_mean_round_in_blocks),
         cmocka_unit_test(means_over_other_dims),
