@@ -178,6 +178,39 @@ class Whole(Case):
         self.assertIn("s: Exp, float: the target has no such operator on codes", found)
         self.assertIn("litert/bits-unknown", found)
 
+    def test_images_and_rows_with_channels_first_are_turned(self):
+        """The graph keeps its inputs and outputs; every node is one on codes, whose bits are known."""
+        for spatial in ([9, 7], [21]):
+            ones, two = [1] * len(spatial), [2] * len(spatial)
+
+            def conv_first(name, x, w, strides, spatial=spatial, ones=ones):
+                attrs = {"strides": strides, "dilations": ones, "pads_begin": ones, "pads_end": ones, "data_format": "NCX",
+                         "weights_format": "OIX"}
+                return {"op": "Convolution", "name": name, "inputs": {"x": x, "weights": w}, "attrs": attrs}
+
+            kernel = [3] * len(spatial)
+            sizes = 3 ** len(spatial)
+            nodes = [conv_first("a", "x", "wa", two), node("ReLU", "r", "a"), conv_first("b", "r", "wb", ones),
+                     {"op": "Add", "name": "sum", "inputs": {"a": "b", "b": "r"}},
+                     node("MaxPool", "m", "sum", kernel=kernel, strides=ones, pads_begin=ones, pads_end=ones, data_format="NCX"),
+                     node("ReduceMean", "mean", "m", axes=list(range(2, 2 + len(spatial))), keep_dims=False),
+                     {"op": "MatMul", "name": "f", "inputs": {"a": "mean", "b": "wf"}}]
+            constants = [constant("wa", "float32", [4, 3, *kernel], drawn(12 * sizes, 1, 0.3)),
+                         constant("wb", "float32", [4, 4, *kernel], drawn(16 * sizes, 2, 0.3)),
+                         constant("wf", "float32", [4, 5], drawn(20, 3))]
+            self.write("g.json", graph(nodes, inputs=[value("x", shape=[1, 3, *spatial])], outputs={"y": "f", "z": "m"},
+                                       constants=constants))
+            count = 3 * math.prod(spatial)
+            self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [8, 3, *spatial], drawn(8 * count, 4))}))
+            for target in ("litert", "tflm"):
+                told = self.json("quantize", "g.json", "--data", "x.safetensors", "-t", target, "-o", "q.json")
+                self.assertEqual([one["node"] for one in told["nodes"] if not one["quantized"]], [])
+                self.assertTrue(all(one["decibels"] > 25 for one in told["outputs"]), told["outputs"])
+                self.qdq("check", "q.json", "-t", target, "--strict")
+                shapes = [self.json("inspect", name, "--json") for name in ("g.json", "q.json")]
+                for part in ("inputs", "outputs"):
+                    self.assertEqual(*[[(v["name"], v["shape"], v["dtype"]) for v in one[part]] for one in shapes])
+
     def test_a_scale_that_no_kernel_takes_is_refused(self):
         """XNNPACK loads no product whose scale is 256 or more: here x and w are large and their product is small."""
         w = constant("w", "float32", [2, 2], [100.0, 99.0, 100.0, 99.0])
