@@ -7,8 +7,10 @@ import json
 import math
 import random
 import struct
+from pathlib import Path
 
-from harness import Case, constant, graph, main, node, safetensors_bytes, tensor, value
+import harness
+from harness import Case, constant, graph, main, node, read_safetensors, safetensors_bytes, tensor, value
 
 SAMPLES = 12
 
@@ -210,6 +212,22 @@ class Whole(Case):
                 shapes = [self.json("inspect", name, "--json") for name in ("g.json", "q.json")]
                 for part in ("inputs", "outputs"):
                     self.assertEqual(*[[(v["name"], v["shape"], v["dtype"]) for v in one[part]] for one in shapes])
+
+    def test_a_model_is_written_with_the_bits_of_the_graph(self):
+        model = Path(harness.MODELS).resolve() / "digits_uneven"
+        calls = ((["g.json", "--state", "s.state", "--data", "x.safetensors"], []),
+                 ([str(model / "model.onnx"), "--data", str(model / "calibration.safetensors")], ["--dim", "batch=1"]))
+        for words, dims in calls:
+            for target in ("litert", "tflm"):
+                for out in ("q.json", "q.tflite"):
+                    self.qdq("quantize", *words, *dims, "-t", target, "-o", out)
+                    self.qdq("check", out, "-t", target, "--strict")
+                    self.qdq("run", out, "-t", target, "--fill", "5", "-o", f"{out}.safetensors")
+                one, other = (read_safetensors(self.folder / f"{out}.safetensors") for out in ("q.json", "q.tflite"))
+                self.assertEqual(one, other)
+                plan = self.qdq("plan", "q.tflite", "-t", target).out
+                self.assertIn("CONV_2D of ", plan)
+                self.assertIn("FULLY_CONNECTED of ", plan)
 
     def test_a_scale_that_no_kernel_takes_is_refused(self):
         """XNNPACK loads no product whose scale is 256 or more: here x and w are large and their product is small."""

@@ -33,6 +33,13 @@ static const turn_row rows[] = {
     {"HardSigmoid", qdq_turn_hard_sigmoid},
 };
 
+// Forgets the ops of an ONNX model that nodes were: targets and writers of TensorFlow Lite tell
+// operators apart by them.
+static void forget_ops(const qdq_turning *t) {
+    for (size_t i = 0; t->from->opset && i < t->to->node_count; i++)
+        t->to->nodes[i].original_op = NULL;
+}
+
 // Copies a node as it is.
 static void copy_node(qdq_turning *t, const qdq_node *node) {
     qdq_value *inputs = qdq_mempool_array(&t->mempool, node->input_count, sizeof *inputs);
@@ -78,6 +85,7 @@ static qdq_status turn_all(qdq_turning *t, qdq_error *err) {
         qdq_output(t->to, out->name, qdq_plain_value(t, out->value.id));
         if (out->original) qdq_graph_set_output_original(t->to, i, out->original);
     }
+    forget_ops(t);
     if (t->to->broken.status) return qdq_fail(err, t->to->broken.status, "%s", t->to->broken.text);
     if (t->to->findings.errors)
         return qdq_fail(err, QDQ_ERR_UNSUPPORTED, "images cannot be turned: %s",
