@@ -24,6 +24,12 @@ qdq_graph *qdq_graph_quantized(qdq_graph *graph, const qdq_coding *codings, size
     return NULL;
 }
 
+qdq_graph *qdq_graph_channels_last(qdq_graph *graph, qdq_error *err) {
+    (void)graph;
+    refuse(err, "qdq_graph_channels_last");
+    return NULL;
+}
+
 qdq_equalize_sites *qdq_graph_equalize_sites(qdq_graph *graph, qdq_error *err) {
     (void)graph;
     refuse(err, "qdq_graph_equalize_sites");
