@@ -52,6 +52,12 @@ static const char *name_of(const qdq_tflite_draft *draft, uint32_t value) {
     return v->original && *v->original ? v->original : v->name;
 }
 
+bool qdq_tflite_params_equal(const qdq_tflite_params *a, const qdq_tflite_params *b) {
+    return a->count == b->count && a->axis == b->axis &&
+           memcmp(a->scales, b->scales, a->count * sizeof *a->scales) == 0 &&
+           memcmp(a->zps, b->zps, a->count * sizeof *a->zps) == 0;
+}
+
 //---- Tensors ----------------------------------------------------------------
 
 int qdq_tflite_type_of(qdq_dtype dtype) {

@@ -174,6 +174,7 @@ typedef struct qdq_tflite_writer {
     qdq_tflite_draft *draft;
     const qdq_node *node;
     struct qdq_tflite_unit *unit;
+    const struct qdq_tflite_writer_row *row;
     bool refused;
 } qdq_tflite_writer;
 
@@ -189,6 +190,8 @@ void qdq_tflite_cannot(qdq_tflite_writer *w, const char *port, const char *found
 const char *qdq_tflite_take_name(qdq_tflite_draft *draft, const char *wanted);
 // Returns "y/helper" for the node.
 const char *qdq_tflite_helper_name(qdq_tflite_writer *w, const char *helper);
+
+bool qdq_tflite_params_equal(const qdq_tflite_params *a, const qdq_tflite_params *b);
 
 // Returns the tensor of a value. A constant has one for each set of parameters and each order;
 // `params` NULL: none, or the ones of a value that is no constant.

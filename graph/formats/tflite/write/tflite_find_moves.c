@@ -53,7 +53,7 @@ void qdq_tflite_find_move(qdq_tflite_draft *draft, const qdq_node *node, qdq_tfl
     bool plain = operands == node->input_count || !node->inputs[1].id;
     bool coded = plain && qdq_tflite_is_coded(draft, node, u, operands);
     if (coded && !node->original_op) coded = keeps_params(draft, node, u, operands);
-    qdq_tflite_find_result(draft, node, u, coded, qdq_tflite_fuses(node));
+    qdq_tflite_find_result(draft, node, u, coded, u->fuses);
     u->moves = !u->codes;
 }
 

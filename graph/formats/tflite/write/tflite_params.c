@@ -105,12 +105,6 @@ bool qdq_tflite_requantize_params(const qdq_tflite_draft *draft, const qdq_node 
            count_of(draft, s.scale, s.scales.count) == 1 && read_side(draft, &s, out);
 }
 
-bool qdq_tflite_params_equal(const qdq_tflite_params *a, const qdq_tflite_params *b) {
-    return a->count == b->count && a->axis == b->axis &&
-           memcmp(a->scales, b->scales, a->count * sizeof *a->scales) == 0 &&
-           memcmp(a->zps, b->zps, a->count * sizeof *a->zps) == 0;
-}
-
 bool qdq_tflite_is_narrowed(const qdq_tflite_draft *draft, const qdq_node *node) {
     const qdq_quantize_attrs *a = node->attrs;
     const qdq_dtype_info *info = qdq_dtype_get(draft->graph->values[node->outputs[0]].type.dtype);

@@ -18,8 +18,6 @@ bool qdq_tflite_was(const qdq_node *node, const char *op) {
     return node->original_op && strcmp(node->original_op, op) == 0;
 }
 
-bool qdq_tflite_is(const qdq_node *node, const char *op) { return strcmp(node->op->name, op) == 0; }
-
 const qdq_node *qdq_tflite_maker(const qdq_tflite_draft *draft, uint32_t value) {
     const qdq_graph_value *v = &draft->graph->values[value];
     return value && v->kind == QDQ_VALUE_MADE ? &draft->graph->nodes[v->node] : NULL;
@@ -123,9 +121,8 @@ void qdq_tflite_find_result(qdq_tflite_draft *draft, const qdq_node *node, qdq_t
 void qdq_tflite_find_pair(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u) {
     for (size_t i = 0; i < node->input_count; i++)
         qdq_tflite_set_operand(draft, node, u, i, node->inputs[i].id);
-    bool coded =
-        qdq_tflite_has_codes(node) && qdq_tflite_is_coded(draft, node, u, node->input_count);
-    qdq_tflite_find_result(draft, node, u, coded, qdq_tflite_fuses(node));
+    bool coded = u->pairs && qdq_tflite_is_coded(draft, node, u, node->input_count);
+    qdq_tflite_find_result(draft, node, u, coded, u->fuses);
 }
 
 // Quantize, Dequantize, Requantize and Cast, and ops that the format lacks.
@@ -136,18 +133,4 @@ void qdq_tflite_find_alone(qdq_tflite_draft *draft, const qdq_node *node, qdq_tf
     if (!qdq_tflite_params_of(draft, node, NULL)) return;
     if (dequantizes) u->in[0].coder = node;
     if (quantizes) u->coder = node;
-}
-
-void qdq_tflite_find_unit(qdq_tflite_draft *draft, size_t index) {
-    const qdq_node *node = &draft->graph->nodes[index];
-    qdq_tflite_unit *u = &draft->units[index];
-    if (u->part) return;
-    u->in = qdq_mempool_array(draft->mempool, node->input_count + 1, sizeof *u->in);
-    u->outs = qdq_mempool_array(draft->mempool, node->output_count + 1, sizeof *u->outs);
-    if (!u->in || !u->outs) return;
-    u->in_count = node->input_count, u->out_count = node->output_count;
-    for (size_t i = 0; i < node->input_count; i++) u->in[i].value = node->inputs[i].id;
-    for (size_t i = 0; i < node->output_count; i++) u->outs[i] = node->outputs[i];
-    qdq_tflite_find *find = qdq_tflite_finder_of(node);
-    if (!draft->mempool->failed) find(draft, node, u);
 }

@@ -6,6 +6,8 @@
 #ifndef QDQ_GRAPH_FORMATS_TFLITE_WRITE_TFLITE_UNITS_H
 #define QDQ_GRAPH_FORMATS_TFLITE_WRITE_TFLITE_UNITS_H
 
+#include <string.h>
+
 #include "graph/formats/tflite/write/tflite_draft.h"
 
 // Fused activations, by the format's numbers.
@@ -26,6 +28,8 @@ typedef struct qdq_tflite_source {
 } qdq_tflite_source;
 
 typedef struct qdq_tflite_unit {
+    bool fuses;    // the operator takes an activation
+    bool pairs;    // a pair form is an operator on codes
     bool part;     // the operator of another node stands for this node too
     bool needed;   // it is written: an operator or an output reads a result
     bool codes;    // the pair form: operands and result are codes
@@ -54,7 +58,9 @@ bool qdq_tflite_share_operator(const qdq_node *a, const qdq_node *b);
 // True if the node was read from this operator.
 bool qdq_tflite_was(const qdq_node *node, const char *op);
 // True if the node has this op.
-bool qdq_tflite_is(const qdq_node *node, const char *op);
+static inline bool qdq_tflite_is(const qdq_node *node, const char *op) {
+    return strcmp(node->op->name, op) == 0;
+}
 
 // Returns the node that makes a value, NULL: none.
 const qdq_node *qdq_tflite_maker(const qdq_tflite_draft *draft, uint32_t value);
@@ -62,9 +68,6 @@ const qdq_node *qdq_tflite_maker(const qdq_tflite_draft *draft, uint32_t value);
 // or its parameters are not constant.
 const qdq_node *qdq_tflite_coder_of(const qdq_tflite_draft *draft, const qdq_node *node,
                                     uint32_t value);
-
-// Finds the unit of a node, whose units before it are known.
-void qdq_tflite_find_unit(qdq_tflite_draft *draft, size_t index);
 
 //---- Parts of finding (for ops with more than pairs) -------------------------
 
@@ -97,7 +100,6 @@ qdq_tflite_find qdq_tflite_find_conv, qdq_tflite_find_transposed, qdq_tflite_fin
 // no memory is left.
 bool qdq_tflite_params_of(const qdq_tflite_draft *draft, const qdq_node *coder,
                           qdq_tflite_params *out);
-bool qdq_tflite_params_equal(const qdq_tflite_params *a, const qdq_tflite_params *b);
 // Finds the parameters of all values: each from the nodes around it, or from the codes that move to
 // or from it.
 void qdq_tflite_find_params(qdq_tflite_draft *draft);

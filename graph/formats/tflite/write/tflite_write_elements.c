@@ -4,11 +4,12 @@
 
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/ops.h"
+#include "runtime/base/number.h"
 
 enum { LEAKY_RELU_OPTIONS = 75, GELU_OPTIONS = 116, SOFTMAX_OPTIONS = 9 };
 
 void qdq_tflite_write_binary(qdq_tflite_writer *w) {
-    const qdq_tflite_writer_row *row = qdq_tflite_row_of(w->node->op->name);
+    const qdq_tflite_writer_row *row = w->row;
     bool sum = row->code == TFLITE_ADD || row->code == TFLITE_SUB;
     qdq_tflite_operator *op = qdq_tflite_emit_unit(w, (qdq_tflite_code)row->code, row->kind, 2);
     if (row->fuses) qdq_tflite_option_byte(op, 0, w->unit->activation);
@@ -17,12 +18,13 @@ void qdq_tflite_write_binary(qdq_tflite_writer *w) {
 }
 
 void qdq_tflite_write_unary(qdq_tflite_writer *w) {
-    const qdq_tflite_writer_row *row = qdq_tflite_row_of(w->node->op->name);
+    const qdq_tflite_writer_row *row = w->row;
     (void)qdq_tflite_emit_unit(w, (qdq_tflite_code)row->code, row->kind, 1);
 }
 
 void qdq_tflite_write_clamp(qdq_tflite_writer *w) {
     const qdq_clamp_attrs *a = w->node->attrs;
+    char low[QDQ_NUMBER_BYTES], high[QDQ_NUMBER_BYTES];
     double min = a->min.value, max = a->max.value;
     if (min == 0.0 && max == 6.0)
         (void)qdq_tflite_emit_unit(w, TFLITE_RELU6, 0, 1);
@@ -31,7 +33,10 @@ void qdq_tflite_write_clamp(qdq_tflite_writer *w) {
     else if (min == 0.0 && max == 1.0)
         (void)qdq_tflite_emit_unit(w, TFLITE_RELU_0_TO_1, 0, 1);
     else
-        qdq_tflite_cannot(w, NULL, TFLITE_FOUND(w, "has the bounds %g and %g", min, max),
+        qdq_tflite_cannot(w, NULL,
+                          TFLITE_FOUND(w, "has the bounds %s and %s",
+                                       qdq_number_text(low, min, false),
+                                       qdq_number_text(high, max, false)),
                           "0 and 6, -1 and 1, or 0 and 1");
 }
 
@@ -46,7 +51,7 @@ void qdq_tflite_write_elu(qdq_tflite_writer *w) {
     if (a->alpha.value == 1.0)
         (void)qdq_tflite_emit_unit(w, TFLITE_ELU, 0, 1);
     else
-        qdq_tflite_cannot(w, "alpha", TFLITE_FOUND(w, "is %g", a->alpha.value), "1");
+        qdq_tflite_cannot(w, "alpha", qdq_text_is(w->draft->findings, a->alpha.value), "1");
 }
 
 void qdq_tflite_write_gelu(qdq_tflite_writer *w) {
@@ -79,7 +84,7 @@ void qdq_tflite_write_softmax(qdq_tflite_writer *w) {
 }
 
 void qdq_tflite_write_reduce(qdq_tflite_writer *w) {
-    const qdq_tflite_writer_row *row = qdq_tflite_row_of(w->node->op->name);
+    const qdq_tflite_writer_row *row = w->row;
     const qdq_reduce_attrs *a = w->node->attrs;
     int32_t axes = qdq_tflite_new_ints(w, "axes", a->axes.data, a->axes.count, 0);
     int32_t x = qdq_tflite_in(w, 0), y = qdq_tflite_out(w, 0);

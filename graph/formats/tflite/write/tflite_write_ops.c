@@ -91,50 +91,28 @@ static const qdq_tflite_writer_row rows[] = {
 };
 // clang-format on
 
-const qdq_tflite_writer_row *qdq_tflite_row_of(const char *op) {
+static const qdq_tflite_writer_row *row_of(const char *op) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].op, op) == 0) return &rows[i];
     return NULL;
 }
 
-qdq_tflite_find *qdq_tflite_finder_of(const qdq_node *node) {
-    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
-    return row ? row->find : qdq_tflite_find_alone;
-}
+//---- Units ------------------------------------------------------------------
 
-bool qdq_tflite_fuses(const qdq_node *node) {
-    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
-    return row && row->fuses;
-}
-
-bool qdq_tflite_has_codes(const qdq_node *node) {
-    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
-    return node->original_op || (row && row->coded);
-}
-
-//---- Shared by writers ------------------------------------------------------
-
-int32_t qdq_tflite_in(qdq_tflite_writer *w, size_t i) {
-    if (i >= w->unit->in_count || !w->unit->in[i].value) return TFLITE_NO_TENSOR;
-    return qdq_tflite_tensor_of(w, w->unit->in[i].value, qdq_tflite_operand_params(w, i), NULL);
-}
-
-int32_t qdq_tflite_out(qdq_tflite_writer *w, size_t i) {
-    return qdq_tflite_tensor_of(w, w->unit->outs[i], NULL, NULL);
-}
-
-qdq_tflite_operator *qdq_tflite_emit_unit(qdq_tflite_writer *w, qdq_tflite_code code, int kind,
-                                          size_t count) {
-    int32_t tensors[8], y = qdq_tflite_out(w, 0);
-    for (size_t i = 0; i < count; i++) tensors[i] = qdq_tflite_in(w, i);
-    qdq_tflite_operator *op = qdq_tflite_emit(w, code, kind);
-    for (size_t i = 0; i < count; i++) qdq_tflite_add_input(w, op, tensors[i]);
-    qdq_tflite_add_output(w, op, y);
-    return op;
-}
-
-const qdq_type *qdq_tflite_type_at(const qdq_tflite_writer *w, uint32_t value) {
-    return &w->draft->graph->values[value].type;
+void qdq_tflite_find_unit(qdq_tflite_draft *draft, size_t index) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    qdq_tflite_unit *u = &draft->units[index];
+    const qdq_tflite_writer_row *row = row_of(node->op->name);
+    if (u->part) return;
+    u->in = qdq_mempool_array(draft->mempool, node->input_count + 1, sizeof *u->in);
+    u->outs = qdq_mempool_array(draft->mempool, node->output_count + 1, sizeof *u->outs);
+    if (!u->in || !u->outs) return;
+    u->in_count = node->input_count, u->out_count = node->output_count;
+    for (size_t i = 0; i < node->input_count; i++) u->in[i].value = node->inputs[i].id;
+    for (size_t i = 0; i < node->output_count; i++) u->outs[i] = node->outputs[i];
+    u->fuses = row && row->fuses;
+    u->pairs = node->original_op || (row && row->coded);
+    if (!draft->mempool->failed) (row ? row->find : qdq_tflite_find_alone)(draft, node, u);
 }
 
 //---- Nodes ------------------------------------------------------------------
@@ -169,7 +147,8 @@ static void check_results(qdq_tflite_writer *w) {
 void qdq_tflite_write_node(qdq_tflite_draft *draft, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     qdq_tflite_writer w = {.draft = draft, .node = node, .unit = &draft->units[index]};
-    const qdq_tflite_writer_row *row = qdq_tflite_row_of(node->op->name);
+    const qdq_tflite_writer_row *row = row_of(node->op->name);
+    w.row = row;
     if (!row) {
         qdq_tflite_cannot(&w, NULL, "is no operator that is written", NULL);
         return;

@@ -20,10 +20,8 @@ typedef struct qdq_tflite_writer_row {
 } qdq_tflite_writer_row;
 
 // tflite_write_ops.c
-const qdq_tflite_writer_row *qdq_tflite_row_of(const char *op);
-qdq_tflite_find *qdq_tflite_finder_of(const qdq_node *node);
-bool qdq_tflite_fuses(const qdq_node *node);
-bool qdq_tflite_has_codes(const qdq_node *node);
+// Finds the unit of a node; the units of the nodes before it are known.
+void qdq_tflite_find_unit(qdq_tflite_draft *draft, size_t index);
 // Writes a node by its row.
 void qdq_tflite_write_node(qdq_tflite_draft *draft, size_t index);
 
@@ -53,7 +51,7 @@ void qdq_tflite_write_next_states(qdq_tflite_draft *draft);
 // True if the value is an input whose elements come from the run before.
 bool qdq_tflite_is_state(const qdq_graph *graph, uint32_t value);
 
-//---- Shared by writers ------------------------------------------------------
+//---- Shared by writers (tflite_emit.c) --------------------------------------
 
 // Returns the tensor of operand i of the unit, or of result i.
 int32_t qdq_tflite_in(qdq_tflite_writer *w, size_t i);
