@@ -35,13 +35,15 @@ class Written(Tflite):
         return (self.folder / "w.tflite").read_bytes()
 
     def assert_same(self, content, codes=None):
-        """A model is written with the same graph, and with operators of these codes."""
+        """A model is written with the same graph, also by way of a graph file, and with operators of these codes."""
         written = Model(self.written(content))
         graphs = []
         for name in ("m", "w"):
             self.qdq("convert", f"{name}.tflite", "-o", "g.json")
             graphs.append(json.loads((self.folder / "g.json").read_text()))
         self.assertEqual(*graphs)
+        self.qdq("convert", "g.json", "-o", "again.tflite")
+        self.assertEqual((self.folder / "again.tflite").read_bytes(), (self.folder / "w.tflite").read_bytes())
         if codes:
             self.assertEqual([CODES[name] for name in codes], [one[0] for one in written.operators()])
         return written

@@ -375,7 +375,8 @@ static void put_graph(qdq_json *json) {
                     " 'names in the file that the graph was converted from', 'properties':"
                     " {'values': {'$ref': '#/$defs/originals'},"
                     " 'outputs': {'$ref': '#/$defs/originals'},"
-                    " 'nodes': {'$ref': '#/$defs/originals'}},"
+                    " 'nodes': {'$ref': '#/$defs/originals'},"
+                    " 'operators': {'$ref': '#/$defs/originals'}},"
                     " " SCHEMA_CLOSED_BUT_FOR_NOTES "}},"
                     " 'required': ['format', 'outputs'], " SCHEMA_CLOSED_BUT_FOR_NOTES);
 }

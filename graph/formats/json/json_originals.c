@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the key "originals": the names that values, outputs and nodes have in the file that a graph
-// was converted from.
+// was converted from, and the operators that nodes stand for.
 #include "graph/formats/json/json_originals.h"
 
 #include <stdio.h>
@@ -29,6 +29,15 @@ static bool note_node(qdq_graph *graph, const char *name, const char *original) 
     return found;
 }
 
+static bool note_operator(qdq_graph *graph, const char *name, const char *original) {
+    qdq_value value = qdq_graph_find(graph, name);
+    const qdq_graph_value *v = &graph->values[value.id];
+    bool found = value.id && v->kind == QDQ_VALUE_MADE;
+    if (found && v->node < graph->node_count)
+        graph->nodes[v->node].original_op = qdq_mempool_strdup(&graph->mempool, original);
+    return found;
+}
+
 static qdq_status read_names(const qdq_reader *r, const qdq_item *all, const char *key,
                              bool (*note)(qdq_graph *graph, const char *name,
                                           const char *original)) {
@@ -49,7 +58,7 @@ static qdq_status read_names(const qdq_reader *r, const qdq_item *all, const cha
 }
 
 qdq_status qdq_json_read_originals(const qdq_reader *r, const qdq_item *top) {
-    static const char *const keys[] = {"values", "outputs", "nodes", NULL};
+    static const char *const keys[] = {"values", "outputs", "nodes", "operators", NULL};
     qdq_item all;
     QDQ_TRY(qdq_item_member(r, top, "originals", false, &all));
     if (!all.json || r->graph->mempool.failed) return QDQ_OK;
@@ -57,5 +66,6 @@ qdq_status qdq_json_read_originals(const qdq_reader *r, const qdq_item *top) {
     QDQ_TRY(qdq_item_check_keys(r, &all, keys));
     QDQ_TRY(read_names(r, &all, "values", note_value));
     QDQ_TRY(read_names(r, &all, "outputs", note_output));
-    return read_names(r, &all, "nodes", note_node);
+    QDQ_TRY(read_names(r, &all, "nodes", note_node));
+    return read_names(r, &all, "operators", note_operator);
 }

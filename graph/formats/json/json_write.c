@@ -12,6 +12,7 @@
 #include "graph/formats/json/json_attrs_write.h"
 #include "graph/formats/json/json_memory_write.h"
 #include "graph/formats/new_file.h"
+#include "graph/formats/tflite/tflite_read.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/base/base64.h"
 #include "runtime/base/json_writer.h"
@@ -203,6 +204,10 @@ static void write_originals(qdq_json *json, const qdq_graph *graph) {
     end_kind(json, begun);
     for (size_t i = 0; i < graph->node_count; i++)
         write_original(json, begun, "nodes", graph->nodes[i].name, graph->nodes[i].original);
+    end_kind(json, begun);
+    for (size_t i = 0; i < graph->node_count; i++)
+        write_original(json, begun, "operators", graph->nodes[i].name,
+                       qdq_tflite_mark(&graph->nodes[i]));
     end_kind(json, begun);
     if (begun[0]) qdq_json_end_object(json);
 }

@@ -10,6 +10,10 @@
 // True if a file begins like a TensorFlow Lite model; 8 bytes are enough.
 bool qdq_tflite_is_model(const void *head, size_t length);
 
+// Returns the operator of a TensorFlow Lite model that a node stands for, NULL: none is known.
+// Operators of ONNX, whose names have small letters, do not count.
+const char *qdq_tflite_mark(const qdq_node *node);
+
 // A model, in memory or else in a file.
 typedef struct qdq_tflite_bytes {
     const void *memory;

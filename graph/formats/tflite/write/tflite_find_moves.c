@@ -3,6 +3,7 @@
 // same parameters.
 #include <string.h>
 
+#include "graph/formats/tflite/tflite_read.h"
 #include "graph/formats/tflite/write/tflite_units.h"
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/ops.h"
@@ -52,7 +53,7 @@ void qdq_tflite_find_move(qdq_tflite_draft *draft, const qdq_node *node, qdq_tfl
         qdq_tflite_set_operand(draft, node, u, i, node->inputs[i].id);
     bool plain = operands == node->input_count || !node->inputs[1].id;
     bool coded = plain && qdq_tflite_is_coded(draft, node, u, operands);
-    if (coded && !node->original_op) coded = keeps_params(draft, node, u, operands);
+    if (coded && !qdq_tflite_was_read(node, u)) coded = keeps_params(draft, node, u, operands);
     qdq_tflite_find_result(draft, node, u, coded, u->fuses);
     u->moves = !u->codes;
 }
@@ -143,7 +144,7 @@ void qdq_tflite_find_slice(qdq_tflite_draft *draft, const qdq_node *node, qdq_tf
     if (!read_cut(draft, node, &axis, &first, &last)) return;
     int64_t dim = type_of(draft, node->inputs[0].id)->shape.dims[axis];
     for (; part < end && reached < dim && count < MOST_PARTS; part++, count++) {
-        bool same = qdq_tflite_was(part, node->original_op) &&
+        bool same = qdq_tflite_was(part, qdq_tflite_mark(node)) &&
                     part->inputs[0].id == node->inputs[0].id &&
                     read_cut(draft, part, &other, &first, &last) && other == axis &&
                     first == reached && last > first;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds units of products and of SOFTMAX: weights that were turned, a bias of int64, rows of x,
 // codes of x that are computed, and a factor before a softmax.
+#include "graph/formats/tflite/tflite_read.h"
 #include "graph/formats/tflite/write/tflite_units.h"
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/inspect.h"
@@ -25,7 +26,7 @@ static bool is_product_of_codes(const qdq_tflite_draft *draft, const qdq_node *n
     const qdq_graph_value *values = draft->graph->values;
     bool biased = u->in_count > BIAS && u->in[BIAS].value;
     if (!u->in[WEIGHTS].coder || (biased && !u->in[BIAS].coder)) return false;
-    if (node->original_op) return u->in[X].coder != NULL;
+    if (qdq_tflite_was_read(node, u)) return u->in[X].coder != NULL;
     qdq_dtype x = values[u->in[X].value].type.dtype, w = values[u->in[WEIGHTS].value].type.dtype;
     qdq_dtype bias = biased ? values[u->in[BIAS].value].type.dtype : QDQ_INT32;
     bool fits = w == QDQ_INT4 || w == (x == QDQ_UINT8 ? QDQ_UINT8 : QDQ_INT8);
@@ -137,7 +138,7 @@ static bool is_batch(const qdq_tflite_draft *draft, const qdq_node *node) {
     const qdq_node *coder = qdq_tflite_coder_of(draft, node, node->inputs[WEIGHTS].id);
     uint32_t weights = coder ? coder->inputs[0].id : node->inputs[WEIGHTS].id;
     const qdq_graph_value *v = &draft->graph->values[weights];
-    if (node->original_op) return qdq_tflite_was(node, "BATCH_MATMUL");
+    if (qdq_tflite_mark(node)) return qdq_tflite_was(node, "BATCH_MATMUL");
     return v->type.shape.rank != 2 || a->transpose_a == QDQ_TRUE ||
            (v->kind != QDQ_VALUE_CONSTANT && a->transpose_b != QDQ_TRUE);
 }
@@ -178,7 +179,7 @@ void qdq_tflite_find_softmax(qdq_tflite_draft *draft, const qdq_node *node, qdq_
     float factor = factor_of(draft, multiply);
     bool own =
         factor != 0.0f && qdq_tflite_was(node, "SOFTMAX") && qdq_tflite_was(multiply, "SOFTMAX");
-    bool plain = !own && factor != 0.0f && !node->original_op && !multiply->original_op &&
+    bool plain = !own && factor != 0.0f && !qdq_tflite_mark(node) && !qdq_tflite_mark(multiply) &&
                  qdq_tflite_only_reader(draft, x) == node;
     if (own || plain) x = multiply->inputs[0].id;
     u->beta = own || plain ? factor : 1.0f;

@@ -4,18 +4,25 @@
 
 #include <string.h>
 
+#include "graph/formats/tflite/tflite_read.h"
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/ops.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Nodes ------------------------------------------------------------------
 
+bool qdq_tflite_was_read(const qdq_node *node, const qdq_tflite_unit *u) {
+    return qdq_tflite_mark(node) && (!u->in[0].coder || qdq_tflite_mark(u->in[0].coder));
+}
+
 bool qdq_tflite_share_operator(const qdq_node *a, const qdq_node *b) {
-    return !a->original_op || !b->original_op || strcmp(a->original_op, b->original_op) == 0;
+    const char *one = qdq_tflite_mark(a), *other = qdq_tflite_mark(b);
+    return !one || !other || strcmp(one, other) == 0;
 }
 
 bool qdq_tflite_was(const qdq_node *node, const char *op) {
-    return node->original_op && strcmp(node->original_op, op) == 0;
+    const char *mark = qdq_tflite_mark(node);
+    return mark && strcmp(mark, op) == 0;
 }
 
 const qdq_node *qdq_tflite_maker(const qdq_tflite_draft *draft, uint32_t value) {
@@ -68,22 +75,24 @@ void qdq_tflite_set_operand(const qdq_tflite_draft *draft, const qdq_node *node,
 bool qdq_tflite_is_coded(const qdq_tflite_draft *draft, const qdq_node *node,
                          const qdq_tflite_unit *u, size_t operands) {
     qdq_dtype first = dtype_of(draft, u->in[0].value);
+    bool read = qdq_tflite_was_read(node, u);
     for (size_t i = 0; i < operands; i++) {
         if (!u->in[i].coder) return false;
-        if (!node->original_op && dtype_of(draft, u->in[i].value) != first) return false;
+        if (!read && dtype_of(draft, u->in[i].value) != first) return false;
     }
-    return node->original_op || first == QDQ_INT8 || first == QDQ_UINT8 || first == QDQ_INT16;
+    return read || first == QDQ_INT8 || first == QDQ_UINT8 || first == QDQ_INT16;
 }
 
 //---- Results ----------------------------------------------------------------
 
 // Returns the activation that a node is; none if it may not belong to the operator of another one.
-static int activation_of(const qdq_node *node, const qdq_node *clip) {
+// Codes that were chosen after a model was read have no operator: its activations are fused then.
+static int activation_of(const qdq_node *node, const qdq_node *clip, bool coded) {
     const qdq_clamp_attrs *a = clip ? clip->attrs : NULL;
-    if (!clip || !qdq_tflite_share_operator(node, clip)) return TFLITE_NO_ACTIVATION;
+    if (!clip || !(coded || qdq_tflite_share_operator(node, clip))) return TFLITE_NO_ACTIVATION;
     if (qdq_tflite_is(clip, "ReLU")) return TFLITE_FUSED_RELU;
     if (qdq_tflite_is(clip, "ReLU6")) return TFLITE_FUSED_RELU6;
-    if (qdq_tflite_is(clip, "Tanh") && node->original_op && clip->original_op)
+    if (qdq_tflite_is(clip, "Tanh") && qdq_tflite_mark(node) && qdq_tflite_mark(clip))
         return TFLITE_FUSED_TANH;
     if (!qdq_tflite_is(clip, "Clamp")) return TFLITE_NO_ACTIVATION;
     if (a->min.value == 0.0 && a->max.value == 6.0) return TFLITE_FUSED_RELU6;
@@ -99,12 +108,12 @@ void qdq_tflite_find_result(qdq_tflite_draft *draft, const qdq_node *node, qdq_t
                             bool coded, bool fuses) {
     uint32_t y = node->outputs[0];
     const qdq_node *clip = fuses ? qdq_tflite_only_reader(draft, y) : NULL;
-    u->activation = activation_of(node, clip);
+    u->activation = activation_of(node, clip, coded && !qdq_tflite_was_read(node, u));
     if (u->activation) y = clip->outputs[0];
     const qdq_node *coder = coded ? qdq_tflite_coder_behind(draft, node, y) : NULL;
     for (size_t i = 1; i < node->output_count; i++)
         if (draft->graph->values[node->outputs[i]].uses) coder = NULL;
-    if (coder && !node->original_op &&
+    if (coder && !qdq_tflite_was_read(node, u) &&
         dtype_of(draft, coder->outputs[0]) != dtype_of(draft, u->in[0].value))
         coder = NULL;
     if (u->activation) make_part(draft, clip);
@@ -121,7 +130,8 @@ void qdq_tflite_find_result(qdq_tflite_draft *draft, const qdq_node *node, qdq_t
 void qdq_tflite_find_pair(qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u) {
     for (size_t i = 0; i < node->input_count; i++)
         qdq_tflite_set_operand(draft, node, u, i, node->inputs[i].id);
-    bool coded = u->pairs && qdq_tflite_is_coded(draft, node, u, node->input_count);
+    bool coded = (u->pairs || qdq_tflite_was_read(node, u)) &&
+                 qdq_tflite_is_coded(draft, node, u, node->input_count);
     qdq_tflite_find_result(draft, node, u, coded, u->fuses);
 }
 

@@ -53,6 +53,8 @@ typedef struct qdq_tflite_unit {
 
 enum { TFLITE_NO_NODE = SIZE_MAX };
 
+// True if the node was read from an operator, on codes if its first operand has a coder.
+bool qdq_tflite_was_read(const qdq_node *node, const qdq_tflite_unit *u);
 // True if both nodes may belong to one operator.
 bool qdq_tflite_share_operator(const qdq_node *a, const qdq_node *b);
 // True if the node was read from this operator.
@@ -74,8 +76,8 @@ const qdq_node *qdq_tflite_coder_of(const qdq_tflite_draft *draft, const qdq_nod
 // Sets operand i to a value, or to the codes of a Dequantize before it.
 void qdq_tflite_set_operand(const qdq_tflite_draft *draft, const qdq_node *node, qdq_tflite_unit *u,
                             size_t i, uint32_t value);
-// True if a unit that ends in codes has operands of codes of its dtype; any dtypes if it was read
-// from a model.
+// True if a unit that ends in codes has operands of codes of its dtype; any dtypes if it was
+// read from an operator.
 bool qdq_tflite_is_coded(const qdq_tflite_draft *draft, const qdq_node *node,
                          const qdq_tflite_unit *u, size_t operands);
 // Finds activation (if the operator fuses one) and Quantize behind the node. With `coded` and a

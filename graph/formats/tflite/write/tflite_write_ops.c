@@ -111,7 +111,7 @@ void qdq_tflite_find_unit(qdq_tflite_draft *draft, size_t index) {
     for (size_t i = 0; i < node->input_count; i++) u->in[i].value = node->inputs[i].id;
     for (size_t i = 0; i < node->output_count; i++) u->outs[i] = node->outputs[i];
     u->fuses = row && row->fuses;
-    u->pairs = node->original_op || (row && row->coded);
+    u->pairs = row && row->coded;
     if (!draft->mempool->failed) (row ? row->find : qdq_tflite_find_alone)(draft, node, u);
 }
 
