@@ -162,7 +162,7 @@ size_t qdq_flat_put_floats(qdq_flat_out *out, const float *numbers, size_t count
 size_t qdq_flat_put_text(qdq_flat_out *out, const char *text) {
     size_t place, length = strlen(text);
     unsigned char *to = put_vector(out, length, 1, &place);
-    if (to) memcpy(to, text, length);
+    for (size_t i = 0; to && i < length; i++) to[i] = (unsigned char)text[i];
     (void)append(out, 1);
     return place;
 }

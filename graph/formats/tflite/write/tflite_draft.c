@@ -93,7 +93,7 @@ static qdq_tflite_new_tensor *add_tensor(qdq_tflite_writer *w, const char *name,
     made->name = name, made->type = type;
     made->index = (int32_t)draft->to->tensors.count;
     if (params) made->params = *params;
-    TFLITE_APPEND(draft, draft->to->tensors, made);
+    TFLITE_APPEND(draft, draft->to->tensors, qdq_tflite_new_tensor *, made);
     return made;
 }
 
@@ -183,7 +183,7 @@ qdq_tflite_operator *qdq_tflite_emit(qdq_tflite_writer *w, qdq_tflite_code code,
     qdq_tflite_operator *op = QDQ_MEMPOOL_NEW(draft->mempool, qdq_tflite_operator);
     if (!op) op = &draft->spare;
     op->code = code, op->kind = kind;
-    TFLITE_APPEND(draft, draft->to->operators, op);
+    TFLITE_APPEND(draft, draft->to->operators, qdq_tflite_operator *, op);
     return op;
 }
 

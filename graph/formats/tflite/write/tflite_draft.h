@@ -160,11 +160,11 @@ typedef struct qdq_tflite_draft {
     qdq_tflite_new_tensor spare_tensor;
 } qdq_tflite_draft;
 
-// Appends an item to a list of the draft; false when memory runs out.
-#define TFLITE_APPEND(draft, list, item)                                             \
+// Appends an item of a type to a list of the draft, unless memory runs out.
+#define TFLITE_APPEND(draft, list, type, item)                                       \
     do {                                                                             \
         void *grown = qdq_mempool_grow((draft)->mempool, (list).items, (list).count, \
-                                       &(list).capacity, sizeof *(list).items);      \
+                                       &(list).capacity, sizeof(type));              \
         if (grown) (list).items = grown, (list).items[(list).count++] = (item);      \
     } while (0)
 

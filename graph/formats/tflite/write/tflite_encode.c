@@ -57,7 +57,7 @@ static size_t put_params(qdq_flat_out *out, const qdq_tflite_params *params) {
 static size_t buffer_of(encoder *e, const qdq_tflite_new_tensor *tensor) {
     block made = {.tensor = tensor, .bytes = qdq_tflite_data_bytes(tensor)};
     if (!made.bytes) return 0;
-    TFLITE_APPEND(e->draft, e->blocks, made);
+    TFLITE_APPEND(e->draft, e->blocks, block, made);
     return e->blocks.count;
 }
 
@@ -89,7 +89,7 @@ static size_t code_of(encoder *e, const qdq_tflite_subgraph *subgraph,
     for (size_t i = 0; i < e->codes.count; i++)
         if (e->codes.items[i].code == code.code && e->codes.items[i].version == code.version)
             return i;
-    TFLITE_APPEND(e->draft, e->codes, code);
+    TFLITE_APPEND(e->draft, e->codes, op_code, code);
     return e->codes.count - 1;
 }
 

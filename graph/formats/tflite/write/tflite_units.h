@@ -51,8 +51,6 @@ typedef struct qdq_tflite_unit {
     float beta;             // SOFTMAX
 } qdq_tflite_unit;
 
-enum { TFLITE_NO_NODE = SIZE_MAX };
-
 // True if the node was read from an operator, on codes if its first operand has a coder.
 bool qdq_tflite_was_read(const qdq_node *node, const qdq_tflite_unit *u);
 // True if both nodes may belong to one operator.

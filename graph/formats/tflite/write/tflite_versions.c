@@ -175,6 +175,21 @@ static const struct {
             {TFLITE_RESIZE_BILINEAR, 2, 4},
             {TFLITE_RESIZE_NEAREST, 2, 4}};
 
+// Returns the version that options, ranks or another dtype of x need; 0: the table says it.
+static int special_version(const qdq_tflite_operator *op, const signature *s) {
+    bool half_pixel = op->code == TFLITE_RESIZE_BILINEAR && option(op, 3);
+    bool mapped = op->code == TFLITE_RESIZE_NEAREST && (option(op, 0) || option(op, 1));
+    if (s->x != QDQ_INT16 && (half_pixel || mapped)) return 3;
+    if (op->code == TFLITE_SPLIT && s->x == QDQ_INT32) return 3;
+    bool bounds = op->code == TFLITE_MAXIMUM || op->code == TFLITE_MINIMUM;
+    if (bounds && s->x != QDQ_INT16 && s->ragged && s->rank > 4) return 3;
+    if (op->code == TFLITE_DIV && s->ragged && s->rank > 4) return 2;
+    if (op->code == TFLITE_ABS && s->x == QDQ_INT32) return 5;
+    if (op->code == TFLITE_SIGN && s->x == QDQ_INT32) return 2;
+    if (op->code == TFLITE_RELU && s->x == QDQ_UINT8) return 2;
+    return 0;
+}
+
 int qdq_tflite_version_of(const qdq_tflite_subgraph *subgraph, const qdq_tflite_operator *op) {
     const signature s = signature_of(subgraph, op);
     switch (op->code) {
@@ -193,16 +208,8 @@ int qdq_tflite_version_of(const qdq_tflite_subgraph *subgraph, const qdq_tflite_
     case TFLITE_STRIDED_SLICE: return strided_version(&s);
     default: break;
     }
-    bool half_pixel = op->code == TFLITE_RESIZE_BILINEAR && option(op, 3);
-    bool mapped = op->code == TFLITE_RESIZE_NEAREST && (option(op, 0) || option(op, 1));
-    if (s.x != QDQ_INT16 && (half_pixel || mapped)) return 3;
-    if (op->code == TFLITE_SPLIT && s.x == QDQ_INT32) return 3;
-    bool bounds = op->code == TFLITE_MAXIMUM || op->code == TFLITE_MINIMUM;
-    if (bounds && s.x != QDQ_INT16 && s.ragged && s.rank > 4) return 3;
-    if (op->code == TFLITE_DIV && s.ragged && s.rank > 4) return 2;
-    if (op->code == TFLITE_ABS && s.x == QDQ_INT32) return 5;
-    if (op->code == TFLITE_SIGN && s.x == QDQ_INT32) return 2;
-    if (op->code == TFLITE_RELU && s.x == QDQ_UINT8) return 2;
+    int special = special_version(op, &s);
+    if (special) return special;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].code == op->code)
             return s.x == QDQ_INT8 ? rows[i].int8 : s.x == QDQ_INT16 ? rows[i].int16 : 1;

@@ -90,7 +90,7 @@ static void add_inputs(qdq_tflite_draft *draft) {
             qdq_tflite_cannot(&w, NULL, "says where it lies on a device", "nothing of a device");
         int32_t tensor = qdq_tflite_tensor_of(&w, (uint32_t)i, NULL, NULL);
         if (!qdq_tflite_is_state(graph, (uint32_t)i))
-            TFLITE_APPEND(draft, draft->main.inputs, tensor);
+            TFLITE_APPEND(draft, draft->main.inputs, int32_t, tensor);
     }
 }
 
@@ -102,8 +102,9 @@ static void add_outputs(qdq_tflite_draft *draft) {
         qdq_tflite_writer w = {.draft = draft, .node = &node};
         if (is_next_state(graph, output->name)) continue;
         int32_t tensor = qdq_tflite_tensor_of(&w, output->value.id, NULL, NULL);
-        TFLITE_APPEND(draft, draft->main.outputs, tensor);
-        TFLITE_APPEND(draft, draft->main.output_names, original_or(output->original, output->name));
+        TFLITE_APPEND(draft, draft->main.outputs, int32_t, tensor);
+        TFLITE_APPEND(draft, draft->main.output_names, const char *,
+                      original_or(output->original, output->name));
     }
 }
 
@@ -117,8 +118,8 @@ static bool take_memory(qdq_tflite_draft *draft) {
     draft->reader_counts = qdq_mempool_array(m, values, sizeof *draft->reader_counts);
     draft->reader = qdq_mempool_array(m, values, sizeof *draft->reader);
     draft->needed = qdq_mempool_array(m, values, sizeof *draft->needed);
-    draft->params = qdq_mempool_array(m, values, sizeof *draft->params);
-    draft->made = qdq_mempool_array(m, values, sizeof *draft->made);
+    draft->params = qdq_mempool_array(m, values, sizeof(qdq_tflite_params *));
+    draft->made = qdq_mempool_array(m, values, sizeof(qdq_tflite_new_tensor *));
     draft->names = qdq_mempool_array(m, values, sizeof *draft->names);
     draft->handles = qdq_mempool_array(m, graph->state_count + 1, sizeof *draft->handles);
     return !m->failed;
