@@ -275,6 +275,34 @@ class Files(Written):
         self.assertEqual(found.buffers[0].numbers(0, "B"), None)
         self.assertEqual([(one.target(0) + 4) % 16 for one in found.buffers[1:]], [0, 0])
 
+    def test_operators_have_the_version_that_their_dtypes_need(self):
+        """The versions of TensorFlow's converter, but for DEPTHWISE_CONV_2D by int4: 7 there, which LiteRT's reference kernels lack."""
+        window = {0: i8(1), 1: i32(1), 2: i32(1)}
+        pool, resize = {**window, 3: i32(1), 4: i32(1)}, Tensor("size", "int32", [2], [4, 4])
+        sizes, axes = Tensor("sizes", "int32", [4, 2], [0] * 8), Tensor("axes", "int32", [2], [1, 2])
+        x = [1, 2, 2, 2]
+        other = Tensor("o", "int8", x, scale=SCALE, zero_point=0)
+        for op, y, options, more, dtype, version in (
+                ("CONV_2D", x, window, [weights("w", [2, 1, 1, 2], 0)], "int8", 3),
+                ("CONV_2D", x, window, [weights("w", [2, 1, 1, 2], 0, "int4")], "int8", 7),
+                ("CONV_2D", x, window, [weights("w", [2, 1, 1, 2], 0)], "int16", 4),
+                ("DEPTHWISE_CONV_2D", x, {**window, 3: i32(1)}, [weights("w", [1, 1, 1, 2], 3)], "int8", 3),
+                ("DEPTHWISE_CONV_2D", x, {**window, 3: i32(1)}, [weights("w", [1, 1, 1, 2], 3, "int4")], "int8", 6),
+                ("DEPTHWISE_CONV_2D", x, {**window, 3: i32(1)}, [weights("w", [1, 1, 1, 2], 3)], "int16", 5),
+                ("FULLY_CONNECTED", [4, 3], {}, [weights("w", [3, 2], 0), bias("b", [0.1] * 3)], "int8", 4),
+                ("FULLY_CONNECTED", [4, 3], {}, [weights("w", [3, 2], 0)], "int8", 6),
+                ("FULLY_CONNECTED", [1, 2, 2, 3], {2: u8(1)}, [weights("w", [3, 2], 0), bias("b", [0.1] * 3)], "int8", 5),
+                ("MEAN", [1, 2], {}, [axes], "int8", 2), ("MEAN", [1, 2], {}, [axes], "int16", 3), ("PAD", x, {}, [sizes], "int16", 3),
+                ("AVERAGE_POOL_2D", x, pool, (), "int8", 2), ("MAX_POOL_2D", x, pool, (), "int16", 3), ("LEAKY_RELU", x, {0: f32(1)}, (), "int8", 1),
+                ("RESIZE_BILINEAR", [1, 4, 4, 2], {}, [resize], "int8", 2), ("RESIZE_BILINEAR", [1, 4, 4, 2], {3: u8(1)}, [resize], "int8", 3),
+                ("RELU", x, {}, (), "int8", 2), ("LOGISTIC", x, {}, (), "int16", 3), ("TRANSPOSE", x, {}, [Tensor("o", "int32", [4], [0, 2, 1, 3])], "int16", 5)):
+            written = self.assert_op(op, x, y, options, more, dtype)
+            self.assertEqual(written.operators()[0][1], version, (op, dtype, more))
+        for op, scale, version in (("ADD", SCALE, 2), ("SUB", SCALE, 2), ("MUL", SCALE, 2), ("MUL", SCALE * SCALE, 3)):
+            y = Tensor("y", "int8", x, scale=scale, zero_point=0)
+            content = model([x_tensor(x), other, y], [Op(op, ["x", "o"], ["y"], {} if op == "MUL" else {1: u8(0)})], ["x", "o"], ["y"])
+            self.assertEqual(self.assert_same(content).operators()[0][1], version, op)
+
     def test_a_signature_names_inputs_and_outputs(self):
         x, y = x_tensor([2]), Tensor("y", "int8", [2], **INT8)
         found = Model(self.written(model([x, y], [Op("RELU", ["x"], ["y"])], ["x"], ["y", "x"])))
@@ -334,6 +362,12 @@ class Others(Written):
         self.assertEqual(self.codes(), [CODES["PADV2"], CODES["MAX_POOL_2D"]])
         out = self.convert(pair("AvgPool", x, exclude_pad=True, **window), code=4).err
         self.assertIn("node 'real': AvgPool: pads_begin and pads_end are no padding of SAME or VALID", out)
+
+    def test_codes_that_no_kernel_converts_are_refused(self):
+        inputs = [value("x_codes", "int32", [2, 3])]
+        self.write("g.json", graph([node("Dequantize", "y", "x_codes", dtype="float32", scales=SCALE)], inputs, {"y": "y"}))
+        self.assertIn("node 'y': Dequantize: x is int32, wanted int4, int8, uint8 or int16",
+                      self.qdq("convert", "g.json", "-o", "w.tflite", code=4).err)
 
     def test_refusals(self):
         x = {"x": ("int8", [1, 4, 4, 2])}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes Quantize, Dequantize, Requantize and Cast that are no part of another operator.
+#include "graph/formats/tflite/tflite_read.h"
 #include "graph/formats/tflite/write/tflite_writers.h"
 #include "include/qdq/ops.h"
 #include "runtime/numerics/dtype.h"
@@ -27,13 +28,26 @@ static bool check_real(qdq_tflite_writer *w, const char *port, uint32_t real) {
     return false;
 }
 
+// Refuses codes of a dtype that no kernel converts, unless the node was read from a model.
+static bool check_codes(qdq_tflite_writer *w, const char *port, uint32_t codes, bool wide) {
+    qdq_dtype dtype = qdq_tflite_type_at(w, codes)->dtype;
+    bool known = dtype == QDQ_INT8 || dtype == QDQ_UINT8 || dtype == QDQ_INT16 ||
+                 (wide ? dtype == QDQ_INT32 : dtype == QDQ_INT4);
+    if (known || qdq_tflite_mark(w->node)) return true;
+    qdq_tflite_cannot(w, port, TFLITE_FOUND(w, "is %s", qdq_dtype_name(dtype)),
+                      wide ? "int8, uint8, int16 or int32" : "int4, int8, uint8 or int16");
+    return false;
+}
+
 static bool refuse_range(qdq_tflite_writer *w) {
     qdq_tflite_cannot(w, "quant_min", "or quant_max narrows the range of codes", "the whole range");
     return false;
 }
 
 void qdq_tflite_write_quantize(qdq_tflite_writer *w) {
-    if (!check_params(w) || !check_real(w, "x", w->node->inputs[0].id)) return;
+    if (!check_params(w) || !check_real(w, "x", w->node->inputs[0].id) ||
+        !check_codes(w, "y", w->node->outputs[0], false))
+        return;
     if (qdq_tflite_is_narrowed(w->draft, w->node))
         (void)refuse_range(w);
     else
@@ -41,7 +55,8 @@ void qdq_tflite_write_quantize(qdq_tflite_writer *w) {
 }
 
 void qdq_tflite_write_dequantize(qdq_tflite_writer *w) {
-    if (check_params(w) && check_real(w, "y", w->node->outputs[0]))
+    if (check_params(w) && check_real(w, "y", w->node->outputs[0]) &&
+        check_codes(w, "x", w->node->inputs[0].id, false))
         (void)qdq_tflite_emit_unit(w, TFLITE_DEQUANTIZE, DEQUANTIZE_OPTIONS, 1);
 }
 
@@ -58,7 +73,8 @@ void qdq_tflite_write_requantize(qdq_tflite_writer *w) {
     else if ((a->quant_min.set != 0 && (double)a->quant_min.value != (double)info->least) ||
              (a->quant_max.set != 0 && (double)a->quant_max.value != (double)info->greatest))
         (void)refuse_range(w);
-    else
+    else if (check_codes(w, "x", w->node->inputs[0].id, true) &&
+             check_codes(w, "y", w->node->outputs[0], true))
         (void)qdq_tflite_emit_unit(w, TFLITE_QUANTIZE, QUANTIZE_OPTIONS, 1);
 }
 
