@@ -6,7 +6,7 @@ the file has the form of the format."""
 import json
 import math
 
-from harness import graph, main, node, value
+from harness import constant, graph, main, node, read_safetensors, unpack, value
 from tflite_case import SCALE, ZERO, Tflite, numbers, x_tensor
 from tflite_file import CODES, Op, Tensor, f32, i8, i32, ints, model, u8
 from tflite_parts import Model
@@ -362,6 +362,19 @@ class Others(Written):
         self.assertEqual(self.codes(), [CODES["PADV2"], CODES["MAX_POOL_2D"]])
         out = self.convert(pair("AvgPool", x, exclude_pad=True, **window), code=4).err
         self.assertIn("node 'real': AvgPool: pads_begin and pads_end are no padding of SAME or VALID", out)
+
+    def test_transposed_convolutions_of_graph_files(self):
+        """Weights of both orders of dims give the same numbers."""
+        for order, shape in (("XOI", [2, 3, 4, 2]), ("IOX", [2, 4, 2, 3])):
+            elements = numbers(48, 7)
+            nodes = [{"op": "ConvTranspose", "name": "y", "inputs": {"x": "x", "weights": "w"},
+                      "attrs": {"strides": [2, 2], "dilations": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "weights_format": order}}]
+            self.convert(graph(nodes, [value("x", "float32", [1, 3, 3, 2])], {"y": "y"}, constants=[constant("w", "float32", shape, elements)]))
+            self.assertEqual(self.codes(), [CODES["TRANSPOSE_CONV"]])
+            for name in ("g.json", "w.tflite"):
+                self.qdq("run", name, "--target", "core", "--fill", "1", "-o", name + ".safetensors")
+            one, other = (unpack(read_safetensors(self.folder / (name + ".safetensors"))["y"]) for name in ("g.json", "w.tflite"))
+            self.assertEqual(one, other)
 
     def test_codes_that_no_kernel_converts_are_refused(self):
         inputs = [value("x_codes", "int32", [2, 3])]

@@ -71,7 +71,8 @@ void qdq_tflite_find_transposed(qdq_tflite_draft *draft, const qdq_node *node, q
     static const int64_t order[4] = {1, 2, 0, 3};
     uint32_t weights = node->inputs[WEIGHTS].id;
     const qdq_node *turn = qdq_tflite_maker(draft, weights);
-    bool stored = is_turn(turn, node, order);
+    const qdq_conv_transpose_attrs *a = node->attrs;
+    bool stored = a->weights_format == QDQ_XOI && is_turn(turn, node, order);
     if (stored) weights = turn->inputs[0].id;
     qdq_tflite_set_operand(draft, node, u, X, node->inputs[X].id);
     qdq_tflite_set_operand(draft, node, u, WEIGHTS, weights);

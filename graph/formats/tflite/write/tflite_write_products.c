@@ -141,14 +141,17 @@ void qdq_tflite_write_conv(qdq_tflite_writer *w) {
 static bool find_transposed_rule(qdq_tflite_writer *w, qdq_shape y, qdq_tflite_window *window) {
     const qdq_conv_transpose_attrs *a = w->node->attrs;
     qdq_tflite_window same = *window;
-    bool fits = a->data_format == QDQ_NXC && a->weights_format == QDQ_XOI && y.rank == 4 &&
-                (a->groups.set == 0 || a->groups.value == 1) && a->auto_pad == QDQ_PAD_NONE;
-    for (size_t i = 0; i < a->dilations.count; i++) fits = fits && a->dilations.data[i] == 1;
-    if (!fits) {
-        qdq_tflite_cannot(w, NULL, "has other channels, groups, dilations or padding by rule",
-                          "NXC, XOI, one group, numbers of padding");
-        return false;
-    }
+    if (a->data_format != QDQ_NXC)
+        qdq_tflite_cannot(w, "data_format", "is NCX", "NXC: channels in the last dim");
+    else if (y.rank != 4)
+        qdq_tflite_cannot(w, "x", TFLITE_FOUND(w, "has %d dims", y.rank), "4: [N, H, W, C]");
+    else if (a->groups.set != 0 && a->groups.value != 1)
+        qdq_tflite_cannot(w, "groups", TFLITE_FOUND(w, "is %lld", (long long)a->groups.value), "1");
+    else if (a->auto_pad != QDQ_PAD_NONE)
+        qdq_tflite_cannot(w, "auto_pad", "is set", "numbers of padding");
+    for (size_t i = 0; i < a->dilations.count; i++)
+        if (a->dilations.data[i] != 1) qdq_tflite_cannot(w, "dilations", "are not 1", "1");
+    if (w->refused) return false;
     for (int i = 0; i < 2; i++) {
         window->strides[i] = a->strides.data[i];
         window->begin[i] = a->pads_begin.count ? a->pads_begin.data[i] : 0;
@@ -168,14 +171,18 @@ static bool find_transposed_rule(qdq_tflite_writer *w, qdq_shape y, qdq_tflite_w
 }
 
 void qdq_tflite_write_transposed(qdq_tflite_writer *w) {
-    static const qdq_tflite_turn turn = {true, {2, 0, 1, 3}};
+    static const qdq_tflite_turn turns[2] = {{true, {2, 0, 1, 3}}, {true, {1, 2, 3, 0}}};
+    const qdq_conv_transpose_attrs *a = w->node->attrs;
+    bool iox = a->weights_format == QDQ_IOX;
+    int first = iox ? 2 : 0, outputs = iox ? 1 : 2;  // dims: rows, and output channels
     qdq_shape k = qdq_tflite_type_at(w, w->node->inputs[WEIGHTS].id)->shape;
     qdq_shape y = qdq_tflite_type_at(w, w->node->outputs[0])->shape;
-    qdq_tflite_window window = {.kernel = {k.dims[0], k.dims[1]}, .dilations = {1, 1}};
+    qdq_tflite_window window = {.kernel = {k.dims[first], k.dims[first + 1]}, .dilations = {1, 1}};
     if (!find_transposed_rule(w, y, &window)) return;
     int32_t shape = qdq_tflite_new_ints(w, "shape", y.dims, 4, 0);
-    int32_t weights = weights_tensor(w, &turn, w->unit->stored ? 0 : 2, 0);
-    int32_t bias = bias_tensor(w, k.dims[2]), in = qdq_tflite_in(w, X), out = qdq_tflite_out(w, 0);
+    int32_t weights = weights_tensor(w, &turns[iox], w->unit->stored ? 0 : outputs, 0);
+    int32_t bias = bias_tensor(w, k.dims[outputs]), in = qdq_tflite_in(w, X),
+            out = qdq_tflite_out(w, 0);
     qdq_tflite_operator *op = qdq_tflite_emit(w, TFLITE_TRANSPOSE_CONV, TRANSPOSED_OPTIONS);
     qdq_tflite_add_input(w, op, shape);
     qdq_tflite_add_input(w, op, weights);
