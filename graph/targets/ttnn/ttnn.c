@@ -125,7 +125,9 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         n.block_float_store = QDQ_BLOCK_FLOAT_DEVICE;
     if (chip != IEEE && qdq_op_context_is(ctx, "Cast")) {
         n.device_typecast = true;
-        n.block_float_store = QDQ_BLOCK_FLOAT_PRECISE;  // typecast asks the packer for it
+        // typecast asks the packer for more bits of bfloat8_b only
+        bool precise = ctx->outputs[0].dtype == QDQ_BFLOAT8_B;
+        n.block_float_store = precise ? QDQ_BLOCK_FLOAT_PRECISE : QDQ_BLOCK_FLOAT_DEVICE;
     }
     if (qdq_op_context_is(ctx, "Requantize")) {
         requantize_as(&n, chip, ctx);

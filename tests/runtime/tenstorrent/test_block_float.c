@@ -395,6 +395,7 @@ static void the_packer_of_a_chip_rounds_halves_away(void **state) {
         {QDQ_BFLOAT8_B, 1.9921875f, 0, 0, 0x7F / 64.0f, 2, 0x7F / 64.0f},
         {QDQ_BFLOAT4_B, 1.375f, 0, 0, 6 / 4.0f, 5 / 4.0f, 5 / 4.0f},
         {QDQ_BFLOAT4_B, 1.6875f, 0, 0, 7 / 4.0f, 6 / 4.0f, 6 / 4.0f},
+        {QDQ_BFLOAT4_B, 2, 1.4765625f, 1, 3 / 2.0f, 3 / 2.0f, 2 / 2.0f},
     };
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         float first = rows[i].first, second = rows[i].second;

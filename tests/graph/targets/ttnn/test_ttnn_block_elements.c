@@ -199,6 +199,33 @@ static void a_row_of_four_loses_bits_to_its_padding(void **state) {
     fill();
 }
 
+// typecast sets bfp8_pack_precise for bfloat8_b alone (typecast.cpp of tt-metal); the groups are
+// those of docs/device_arithmetic.md 3.
+static void casts_round_once_to_bfloat8_b_and_twice_to_bfloat4_b(void **state) {
+    (void)state;
+    static const struct {
+        qdq_dtype dtype;
+        float second, wanted;
+    } rows[] = {{QDQ_BFLOAT8_B, 1.0078125f, 1.0f}, {QDQ_BFLOAT4_B, 1.4765625f, 1.5f}};
+    for (size_t i = 0; i < CHIPS * UNIT_COUNT(rows); i++) {
+        qdq_error err = {0};
+        const float group[16] = {2, rows[i / CHIPS].second};
+        float found[16];
+        qdq_graph *g = qdq_graph_create("one", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_BFLOAT16, QDQ_SHAPE(1, 16));
+        qdq_output(g, "y", qdq_cast(g, v, (qdq_cast_attrs){.dtype = rows[i / CHIPS].dtype}));
+        qdq_plan *plan =
+            qdq_graph_compile(g, &(qdq_compile_options){.target = targets[i % CHIPS]}, &err);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+        (void)qdq_exec_write(exec, "x", QDQ_FLOAT32, group, 16, &err);
+        qdq_exec_run(exec);
+        (void)qdq_exec_read(exec, "y", QDQ_FLOAT32, found, 16, &err);
+        assert_string_equal(err.text, "");
+        assert_true(found[0] == 2 && found[1] == rows[i / CHIPS].wanted);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 //---- What is known ----------------------------------------------------------
 
 // The bits of y = a + b, with a of the shape [4, 32], and what the rule about block floats says.
@@ -249,6 +276,7 @@ int main(void) {
         cmocka_unit_test(elements_beyond_the_tensor_are_functions_of_zero),
         cmocka_unit_test(sums_and_products_are_those_of_bfloat16),
         cmocka_unit_test(a_row_of_four_loses_bits_to_its_padding),
+        cmocka_unit_test(casts_round_once_to_bfloat8_b_and_twice_to_bfloat4_b),
         cmocka_unit_test(sums_of_other_dtypes_and_shapes_are_unknown),
     };
     fill();
