@@ -32,6 +32,11 @@ qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, size_t por
     return (qdq_value){node && port < node->output_count ? node->outputs[port] : 0};
 }
 
+const void *qdq_graph_node_struct(const qdq_graph *graph, size_t index) {
+    const qdq_node *node = node_at(graph, index);
+    return node && node->valid ? node->attrs : NULL;
+}
+
 qdq_status qdq_graph_find_node(const qdq_graph *graph, size_t index, const qdq_node **node,
                                qdq_error *err) {
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");

@@ -127,6 +127,11 @@ QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, si
 QDQ_API size_t qdq_graph_node_attrs(const qdq_graph *graph, size_t index, size_t most, char *out,
                                     size_t capacity);
 
+// Returns the attributes of a node as the struct of its op (qdq_requantize_attrs), with defaults
+// left unset; its values are at qdq_graph_node_input. It lives as long as the graph. NULL for a
+// NULL graph, an index out of range and a node with errors.
+QDQ_API const void *qdq_graph_node_struct(const qdq_graph *graph, size_t index);
+
 // The values of a graph: inputs, constants and results of nodes, in the order in which they were
 // added. A NULL graph has none. An index out of range gives no value.
 QDQ_API size_t qdq_graph_value_count(const qdq_graph *graph);

@@ -525,6 +525,14 @@ CASE(qdq_graph_node_attrs) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_node_struct) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_node_struct(NULL, 0));
+    EXPECT(!qdq_graph_node_struct(g, SIZE_MAX));
+    EXPECT(qdq_graph_node_struct(g, 0));
+    qdq_graph_destroy(g);
+}
+
 const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_destroy),
                                     ROW(qdq_input),
@@ -563,6 +571,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_node_input),
                                     ROW(qdq_graph_node_output),
                                     ROW(qdq_graph_node_attrs),
+                                    ROW(qdq_graph_node_struct),
                                     ROW(qdq_value_name),
                                     ROW(qdq_value_name_of),
                                     ROW(qdq_output_name_of),
