@@ -93,6 +93,18 @@ void add_reason(reason_list *list, const char *name, bool rewrite) {
     list->rewrites |= (uint32_t)rewrite << list->count++;
 }
 
+uint32_t add_step_reason(reason_list *list, const char *name) {
+    size_t before = list->count;
+    add_reason(list, name, false);
+    for (size_t i = 0; i < list->count; i++) {
+        uint32_t reason = UINT32_C(1) << i;
+        if (strcmp(list->names[i], name) != 0) continue;
+        if (i == before) list->steps |= reason;
+        return reason;
+    }
+    return 0;
+}
+
 void add_switch_reasons(reason_list *list, const switch_list *node) {
     for (size_t i = 0; i < node->count; i++) add_reason(list, node->items[i].name, false);
 }

@@ -32,10 +32,14 @@ typedef struct reason_list {
     const char *names[MAX_SWITCHES];
     size_t count;
     uint32_t rewrites;  // set of reasons that are causes of rewrites; others are switches of nodes
+    uint32_t steps;     // set of reasons that are only names of steps, which no run switches
 } reason_list;
 
 // Adds a reason unless the list has it.
 void add_reason(reason_list *list, const char *name, bool rewrite);
+// Adds the name of a step unless the list has it, and returns its reason as a set; the empty set if
+// the list is full.
+uint32_t add_step_reason(reason_list *list, const char *name);
 void add_switch_reasons(reason_list *list, const switch_list *node);
 // Returns the switches of a node that belong to a set of reasons.
 uint32_t switches_of_node(const reason_list *list, const switch_list *node, uint32_t reasons);

@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/lab/compare/units/kernel_steps.h"
+#include "tools/lab/compare/units/same_cone.h"
 
 //---- Numerics ---------------------------------------------------------------
 
@@ -62,7 +63,7 @@ static int add_switches(unit *u, const piece *p) {
 }
 
 static uint32_t all_reasons(const unit *u) {
-    return (uint32_t)((UINT64_C(1) << u->reasons.count) - 1);
+    return (uint32_t)((UINT64_C(1) << u->reasons.count) - 1) & ~u->reasons.steps;
 }
 
 static int run_piece(const unit *u, const piece *p, uint32_t reasons, const feed *from,
@@ -83,15 +84,35 @@ static int run_piece(const unit *u, const piece *p, uint32_t reasons, const feed
 
 //---- Rewrites ---------------------------------------------------------------
 
-// True if `other` applies every rewrite to the unit's nodes that `d` applies. Adds the causes of
-// all other rewrites to `causes`, a set of the pair's causes.
-static bool all_in(const unit *u, const deployed *d, const deployed *other, uint32_t *causes) {
+static bool rewrites_any(const unit *u, const deployed *d) {
+    for (size_t n = 0; n < u->nodes.node_count; n++) {
+        rewritten_range range = rewrites_of(d, u->nodes.nodes[n]);
+        if (range.first < range.end) return true;
+    }
+    return false;
+}
+
+// True if both targets run the same nodes in place of the unit's; the groups may have the same name
+// all the same.
+static bool runs_same(const unit *u) {
+    qdq_value *values = calloc(u->output_count + 1, sizeof *values);
+    for (size_t i = 0; values && i < u->output_count; i++) values[i] = u->outputs[i].value;
+    bool same =
+        values && same_cone(u->pair->first, &u->pair->own, u->pair->cut, values, u->output_count);
+    free(values);
+    return same;
+}
+
+// True if `other` applies every rewrite to the unit's nodes that `d` applies, to the same effect
+// unless `differ`. Adds the causes of all other rewrites to `causes`, a set of the pair's causes.
+static bool all_in(const unit *u, const deployed *d, const deployed *other, bool differ,
+                   uint32_t *causes) {
     bool all = true;
     for (size_t n = 0; n < u->nodes.node_count; n++) {
         rewritten_range range = rewrites_of(d, u->nodes.nodes[n]);
         for (size_t i = range.first; i < range.end; i++) {
             qdq_rewrite_info w = qdq_graph_rewrite(d->graph, d->rewritten[i].rewrite);
-            if (has_rewrite(other, u->nodes.nodes[n], &w)) continue;
+            if (!differ && has_rewrite(other, u->nodes.nodes[n], &w)) continue;
             all = false;
             if (w.cause) *causes |= target_pair_cause(u->pair, w.cause);
         }
@@ -120,8 +141,10 @@ int unit_open(unit *u, target_pair *pair, const deployed *given, const node_valu
                 .output_count = count};
     if (!find_nodes(u, given)) return tell_failure(QDQ_ERR_MEMORY, "no memory for groups of nodes");
     uint32_t causes = 0;
-    u->same_form = all_in(u, &pair->own, pair->first, &causes);
-    u->same_form = all_in(u, pair->first, &pair->own, &causes) && u->same_form;
+    bool both = rewrites_any(u, &pair->own) && rewrites_any(u, pair->first),
+         differ = both && &pair->own != pair->first && !runs_same(u);
+    u->same_form = all_in(u, &pair->own, pair->first, differ, &causes);
+    u->same_form = all_in(u, pair->first, &pair->own, differ, &causes) && u->same_form;
     int code = open_piece(u, &u->other, &pair->own);
     if (code == EXIT_OK && !u->same_form) code = open_piece(u, &u->first, pair->first);
     if (code == EXIT_OK) code = add_switches(u, &u->other);
@@ -150,14 +173,6 @@ const char *unit_op(const unit *u, const deployed *in) {
         if (node != SIZE_MAX) return qdq_graph_node(in->graph, node).op;
     }
     return "";
-}
-
-static bool rewrites_any(const unit *u, const deployed *d) {
-    for (size_t n = 0; n < u->nodes.node_count; n++) {
-        rewritten_range range = rewrites_of(d, u->nodes.nodes[n]);
-        if (range.first < range.end) return true;
-    }
-    return false;
 }
 
 const char *unit_group(const unit *u) {
