@@ -124,7 +124,9 @@ static void release_bench(bench *b) {
 
 //---- Running ----------------------------------------------------------------
 
-static int compute_node(bench *b, const node_run *run, const qdq_numerics *numerics) {
+static int compute_node(bench *b, size_t at, const qdq_numerics *numerics) {
+    const node_run *run = &b->piece->runs[at];
+    const piece_watch *watch = &b->piece->watch;
     void **inputs = calloc(run->input_count + run->output_count + 1, sizeof *inputs);
     if (!inputs) return no_memory(qdq_graph_name(run->graph));
     void **outputs = inputs + run->input_count;
@@ -133,6 +135,7 @@ static int compute_node(bench *b, const node_run *run, const qdq_numerics *numer
         ready = (inputs[i] = input(b, &run->inputs[i])) && ready;
     for (size_t i = 0; i < run->output_count; i++)
         ready = (outputs[i] = output(b, &run->outputs[i])) && ready;
+    if (ready && watch->before) watch->before(watch->with, at, inputs);
     int code = ready ? node_compute(run, numerics, inputs, outputs)
                      : no_memory(qdq_graph_name(run->graph));
     free(inputs);
@@ -166,7 +169,7 @@ int piece_compute(const piece *p, const qdq_numerics *numerics, const feed *from
     if (p->open) b.allocator = p->runs[0].exec_options.allocator;
     int code = make_bench(&b) ? EXIT_OK : no_memory(p->output_count ? p->outputs[0].info.name : "");
     for (size_t i = 0; code == EXIT_OK && i < p->open; i++)
-        code = compute_node(&b, &p->runs[i], &numerics[i]);
+        code = compute_node(&b, i, &numerics[i]);
     if (code == EXIT_OK) copy_constants(&b);
     if (code == EXIT_OK) shift_results(&b);
     release_bench(&b);

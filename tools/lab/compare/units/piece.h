@@ -6,6 +6,12 @@
 #include "tools/deployed.h"
 #include "tools/lab/compare/units/node_run.h"
 
+// Called before each node of a cone is computed, with its inputs; NULL: not called.
+typedef struct piece_watch {
+    void (*before)(void *with, size_t node, void *const *inputs);
+    void *with;
+} piece_watch;
+
 // An open cone. Outputs are in the order of the unit; an output without an id is left out.
 typedef struct piece {
     const deployed *of;
@@ -14,6 +20,7 @@ typedef struct piece {
     cone cone;
     node_run *runs;  // for each node of the cone
     size_t open;     // number of open runs
+    piece_watch watch;
 } piece;
 
 // A source of elements: `data` returns the elements of a value of the given graph, or NULL.
