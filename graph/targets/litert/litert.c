@@ -52,6 +52,7 @@ static const qdq_rule tflm_rules[] = {
 #define FIXED "fixed point"
 #define TABLE "table"
 #define BLOCKS "half up in a block"
+#define FRACTION "8-bit fraction"
 
 // clang-format off
 const qdq_pattern litert_patterns[] = {
@@ -72,6 +73,7 @@ const qdq_pattern litert_patterns[] = {
     ROW("operators", "LOGISTIC", "Sigmoid", function, TABLE),
     ROW("operators", "TANH", "Tanh", function, TABLE),
     ROW("operators", "HARD_SWISH", "HardSwish", function, TABLE),
+    ROW("operators", "LEAKY_RELU", "LeakyReLU", fraction, FRACTION),
     ROW("operators", "LEAKY_RELU", "LeakyReLU", function, TABLE),
     ROW("operators", "CONCATENATION", "Quantize", joined, TABLE),
     ROW("operators", "MAX_POOL_2D", "MaxPool", max_pool, NULL),

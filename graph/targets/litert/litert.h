@@ -181,6 +181,7 @@ LITERT_PATTERN(multiply_int16);   // litert_int16.c
 LITERT_PATTERN(relu);             // litert_elements.c
 LITERT_PATTERN(moved);            // litert_elements.c
 LITERT_PATTERN(function);         // litert_tables.c
+LITERT_PATTERN(fraction);         // litert_tables.c
 LITERT_PATTERN(joined);           // litert_tables.c
 LITERT_PATTERN(max_pool);         // litert_pools.c
 LITERT_PATTERN(average_pool);     // litert_pools.c

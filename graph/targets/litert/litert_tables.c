@@ -267,7 +267,7 @@ static bool find_engine(const qdq_rewriter *r, qdq_match *m, const litert_unit *
     return true;
 }
 
-bool litert_match_function(const qdq_rewriter *r, qdq_match *m) {
+static bool match_table(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[][4] = {LITERT_NAMES("LOGISTIC"), LITERT_NAMES("TANH"),
                                            LITERT_NAMES("HARD_SWISH"), LITERT_NAMES("LEAKY_RELU")};
     litert_unit u;
@@ -289,6 +289,19 @@ bool litert_match_function(const qdq_rewriter *r, qdq_match *m) {
     qdq_match_reads(r, m, u.qdq.x[X].codes);
     litert_replace(r, m, &u);
     return true;
+}
+
+// True for LEAKY_RELU of XNNPACK, which has multipliers with 8 bits of fraction.
+static bool has_fraction(const qdq_rewriter *r, const qdq_match *m) {
+    return m->form == LITERT_XNNPACK && op_of(&r->from->nodes[m->anchor]) == LEAKY_RELU;
+}
+
+bool litert_match_function(const qdq_rewriter *r, qdq_match *m) {
+    return match_table(r, m) && !has_fraction(r, m);
+}
+
+bool litert_match_fraction(const qdq_rewriter *r, qdq_match *m) {
+    return match_table(r, m) && has_fraction(r, m);
 }
 
 enum { BLOCK = 8 };  // elements that vectors of aarch64 compute
@@ -320,6 +333,8 @@ void litert_build_function(qdq_rewriter *r, qdq_match *m) {
     }
     m->made[0] = add_tables(r, litert_name(r, &u), &u, &vectors, &t);
 }
+
+void litert_build_fraction(qdq_rewriter *r, qdq_match *m) { litert_build_function(r, m); }
 
 //---- An operand of CONCATENATION with other parameters ----------------------
 
