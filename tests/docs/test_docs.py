@@ -284,6 +284,9 @@ def test_causes(tests, text, root):
         name = "tie" if cause == "rounding" else cause
         row = re.search(rf"^\| [^|]*`{name}`[^|]*\|.*`{field}`", text, re.M)
         tests.expect(f"command_line.md has the cause of {field}", row, f"it lacks '{name}'")
+    steps = (root / "tools/lab/compare/units/steps.h").read_text(encoding="utf-8")
+    for step, name in re.findall(r'^    X\((\w+), *"([^"]+)"\)', steps, re.M):
+        tests.expect(f"command_line.md has the cause of {step}", f"| `{name}` | " in text, f"it lacks '{name}'")
 
 
 def test_json_keys(tests, text, models, folder):

@@ -270,6 +270,13 @@ class Command(unittest.TestCase):
             with mock.patch.dict(os.environ, QDQ_TOOL=str(tool)), self.assertRaisesRegex(qdq.Error, "ended by SIGKILL"):
                 network(1, 1).explain(x=data(1), got={"y": np.zeros((ROWS, WIDTH), np.int8)})
 
+    def test_two_engines(self):
+        """-2 / 4: the vectors of the built-in kernels round halves up in blocks of 16 elements."""
+        b = qdq.Builder("blocks")
+        b.output("y", b.requantize(b.input("x", "int8", (18,)), name="q", in_scales=0.25, out_scales=1.0, dtype="int8"))
+        found = qdq.bisect(b.build(), targets=["litert@reference", "litert@builtin-x86"], x=np.full(18, -2, np.int8))
+        self.assertEqual((found.node, found.cause, found.differing), ("q", "half up in a block", 16))
+
 
 if __name__ == "__main__":
     sys.argv.pop(1)

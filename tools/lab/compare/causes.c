@@ -146,6 +146,27 @@ static bool start(search *s) {
     return true;
 }
 
+static int64_t integer_at(const search *s, size_t output, size_t at, void *const *from) {
+    qdq_dtype dtype = s->trial->outputs[output].info.dtype;
+    int64_t code = 0;
+    qdq_widen_int64(dtype, (const char *)from[output] + at * qdq_dtype_size(dtype), &code, 1);
+    return code;
+}
+
+// Asks for the reasons of elements before reasons are switched.
+static void explain_steps(search *s) {
+    for (size_t k = 0; s->trial->explain && k < s->trial->output_count; k++) {
+        qdq_dtype dtype = s->trial->outputs[k].info.dtype;
+        if (!s->unexplained[k] || qdq_dtype_get(dtype)->kind != QDQ_KIND_INT) continue;
+        for (size_t at = 0; at < s->diffs[k].elements; at++) {
+            if (!s->unexplained[k][at]) continue;
+            uint32_t reasons = s->trial->explain(
+                s->trial->explainer, k, at, integer_at(s, k, at, s->a), integer_at(s, k, at, s->b));
+            if (reasons) explain(s, k, at, reasons);
+        }
+    }
+}
+
 static void finish(search *s) {
     for (size_t k = 0; k < s->trial->output_count; k++) {
         if (s->got) elements_free(s->got[k]);
@@ -313,6 +334,7 @@ static int settle(search *s, size_t count) {
 }
 
 static int look(search *s) {
+    explain_steps(s);
     int code = try_single_switches(s);
     if (code != EXIT_OK || s->left == 0) return code;
     size_t count = s->left;

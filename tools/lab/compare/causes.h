@@ -41,6 +41,10 @@ typedef struct trial {
     const node_value *outputs;
     size_t output_count, switch_count;
     uint32_t rewrites;  // set of dependent reasons: a group forms only after others
+    // Returns the reasons, of those above `switch_count` too, for which element `at` of an output
+    // is `a` in one target and `b` in the other; 0: not known. NULL: there is none.
+    uint32_t (*explain)(void *explainer, size_t output, size_t at, int64_t a, int64_t b);
+    void *explainer;
     // EXIT_OK, or another exit code after a message.
     int (*run)(void *with, uint32_t switches, void *const *outputs);
     void *with;

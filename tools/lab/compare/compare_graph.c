@@ -11,6 +11,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
+#include "tools/lab/compare/units/steps.h"
 #include "tools/lab/compare/units/unit.h"
 
 static int no_memory(const comparison *c, size_t node) {
@@ -139,21 +140,31 @@ static int try_reasons(void *with, uint32_t reasons, void *const *results) {
     return unit_run(t->unit, reasons, t->from, results);
 }
 
+static uint32_t explain_by_steps(void *with, size_t output, size_t at, int64_t a, int64_t b) {
+    return steps_explain(with, output, at, a, b);
+}
+
 static int look_for_causes(const comparison *c, unit *u, const buffers *first, const buffers *other,
                            difference *diffs) {
     target_data data = {c, 0};
     feed from = comparison_feed(&data);
     unit_trial with = {u, &from};
     unit_expect_difference(u);
+    steps s = {0};
     trial t = {.outputs = u->outputs,
                .output_count = u->output_count,
                .switch_count = u->reasons.count,
                .rewrites = u->reasons.rewrites,
+               .explain = u->same_form ? NULL : explain_by_steps,
+               .explainer = &s,
                .run = try_reasons,
                .with = &with,
                .allocator = c->exec_options.allocator,
                .tolerance = &c->tolerance};
-    return find_causes(&t, first->items, other->items, diffs);
+    int code = u->same_form ? EXIT_OK : steps_open(&s, u, &from);
+    if (code == EXIT_OK) code = find_causes(&t, first->items, other->items, diffs);
+    steps_close(&s);
+    return code;
 }
 
 // Measures the difference between both targets' results from the first target's data, and finds its

@@ -137,7 +137,7 @@ static bool find_from(const sums *s, qdq_value value, size_t at, rescaling *out)
     rescaling last = *out;
     int64_t in_zero = (int64_t)pick(&fixed_attrs(s, node)->in_zps, 0);
     found = find_node(s, x, &at);
-    if (found == SIZE_MAX) return true;
+    if (found == SIZE_MAX) return false;
     describe(s, found, fixed_attrs(s, s->of->cone.nodes[found]), at, out);
     out->zero += last.zero - in_zero;
     out->least = last.least, out->greatest = last.greatest;
