@@ -30,6 +30,9 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
 bool qdq_copy_whole_node(qdq_graph *to, const qdq_node *node, const qdq_value *inputs,
                          qdq_value *copies);
 
+// Copies the states of a graph to one with the same inputs and outputs by name.
+void qdq_copy_states(qdq_graph *to, const qdq_graph *from);
+
 // Returns for each input of the node the first input that reads the same value; NULL: no memory.
 size_t *qdq_first_reads(qdq_mempool *mempool, const qdq_node *node);
 

@@ -2,6 +2,7 @@
 // State between runs: inputs that take the elements of an output of the run before.
 #include <string.h>
 
+#include "graph/core/copy.h"
 #include "graph/core/graph.h"
 #include "graph/core/names.h"
 #include "include/qdq/exec.h"
@@ -64,6 +65,13 @@ size_t qdq_graph_state_count(const qdq_graph *graph) { return graph ? graph->sta
 
 const qdq_state_info *qdq_graph_state(const qdq_graph *graph, size_t index) {
     return index < qdq_graph_state_count(graph) ? &graph->states[index] : NULL;
+}
+
+void qdq_copy_states(qdq_graph *to, const qdq_graph *from) {
+    for (size_t i = 0; i < from->state_count; i++) {
+        const qdq_state_info *state = &from->states[i];
+        qdq_state(to, qdq_graph_find(to, state->input), state->output, state->initial);
+    }
 }
 
 //---- Running ----------------------------------------------------------------

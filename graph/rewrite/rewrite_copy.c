@@ -156,6 +156,7 @@ static void copy_outputs(qdq_rewriter *r) {
         qdq_output(r->to, out->name, qdq_rewrite_value(r, out->value.id));
         if (out->original) qdq_graph_set_output_original(r->to, i, out->original);
     }
+    qdq_copy_states(r->to, r->from);
 }
 
 bool qdq_rewrite_copy(qdq_rewriter *r) {

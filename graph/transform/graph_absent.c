@@ -111,6 +111,7 @@ static bool copy_all(qdq_graph *to, const qdq_graph *from, qdq_mempool *pool) {
         qdq_output(to, out->name, copies[out->value.id]);
         if (out->original) qdq_graph_set_output_original(to, i, out->original);
     }
+    qdq_copy_states(to, from);
     return !to->mempool.failed && !to->broken.status && !to->findings.errors;
 }
 

@@ -271,6 +271,7 @@ static qdq_status copy(copying *c, qdq_error *err) {
                    coding ? decoded(c, coding - 1) : real_value(c, out->value.id));
         if (out->original) qdq_graph_set_output_original(c->to, i, out->original);
     }
+    qdq_copy_states(c->to, g);
     if (c->to->broken.status) return qdq_fail(err, c->to->broken.status, "%s", c->to->broken.text);
     if (c->to->findings.errors)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s", c->to->findings.items[0].message);
