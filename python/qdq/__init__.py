@@ -17,6 +17,7 @@ from ._compare import Comparison, Difference
 from ._contents import Initializers, Node, ValueInfo
 from ._devices import Device, devices
 from ._explain import Explanation, bisect
+from ._frames import StateInfo
 from ._functions import dequantize, dynamic_quantize, quantize, requantize
 from ._graph import Graph, load, parse
 from ._library import (
@@ -70,6 +71,7 @@ __all__ = [
     "Site",
     "State",
     "StateError",
+    "StateInfo",
     "Statistics",
     "Step",
     "TensorInfo",

@@ -75,6 +75,7 @@ class Builder(Ops):
         self._constants: List[_Record] = []
         self._nodes: List[_Record] = []
         self._outputs: List[_Record] = []
+        self._states: List[_Record] = []
         self._taken: Set[str] = set()
         self._numbers: Dict[str, int] = {}  # {stem: number of the last name with it}
         self._large: Dict[str, Tuple[DtypeName, Array]] = {}  # {name: (dtype, array)} of constants that go through a file
@@ -141,6 +142,14 @@ class Builder(Ops):
         self._placed(self._records[value], f"output '{name}': value", memory_config=memory_config, layout=layout, tile=tile,
                      transpose_tile=transpose_tile)  # fmt: skip
 
+    def state(self, value: Value, output: str, initial: Optional[ArrayLike] = None) -> None:
+        """Declares an input as state: a run of Graph.run_frames begins with the elements that the output called `output` had
+        after the run before, the first run with `initial`: a number, or all elements. None: zeros."""
+        state: _Record = {"input": self._named(value), "output": output}
+        if initial is not None:
+            state["initial"] = np.asarray(initial).ravel().tolist()
+        self._states.append(state)
+
     def _placed(self, record: Any, what: str, **place: Any) -> Any:
         """Adds the place of a value to its input, constant or node, and returns that. Raises ArgumentError for a place
         that a file could not have, and for a second one."""
@@ -173,6 +182,7 @@ class Builder(Ops):
         """Returns a copy whose float64 arrays are constants."""
         made = Builder(self._name)
         made._inputs, made._constants, made._outputs = self._inputs, list(self._constants), self._outputs
+        made._states = self._states
         made._taken, made._large = set(self._taken), dict(self._large)
         changed: Dict[str, _Record] = {}
         for node, attr, port, array in self._wide:
@@ -184,7 +194,7 @@ class Builder(Ops):
 
     def _parsed(self, target: Optional[str]) -> Graph:
         made = {"format": "qdq/1", "name": self._name, "inputs": self._inputs, "constants": self._constants,
-                "nodes": self._nodes, "outputs": self._outputs}  # fmt: skip
+                "nodes": self._nodes, "outputs": self._outputs, "states": self._states}  # fmt: skip
         name = self._name or "Builder"
         if not self._large:
             return parse(json.dumps(made), name=name, target=target)

@@ -11,7 +11,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
-from . import _contents, _tiles
+from . import _contents, _frames, _tiles
 from ._compare import Comparison
 from ._explain import Explanation, explain
 from ._interrupt import Result, interruptible
@@ -38,7 +38,8 @@ from ._report import Change, Report
 
 if TYPE_CHECKING:
     from ._contents import Initializers, Node, ValueInfo
-from ._types import FloatStorage, Inputs, Outputs, PathLike, PlanLayout
+    from ._frames import StateInfo
+from ._types import Array, FloatStorage, Inputs, Outputs, PathLike, PlanLayout
 
 _PLANS = 8  # most plans that Graph.run keeps
 _SHOWN = 20  # most nodes in a cell of a notebook
@@ -223,6 +224,19 @@ class Graph(Owning):
         written."""
         return _contents.Initializers(self._handle)
 
+    @property
+    def states(self) -> List[StateInfo]:
+        """[StateInfo, ...] of the inputs that take the elements of an output of the run before."""
+        return _frames.states(self._handle)
+
+    def first_states(self) -> Dict[str, Array]:
+        """Returns {input: array} with the elements of the states for the first run."""
+        return {state.input: state.initial for state in self.states}
+
+    def next_states(self, outputs: Outputs) -> Dict[str, Array]:
+        """Returns {input: array} with the elements of the states for the run after the one that returned `outputs`."""
+        return {state.input: outputs[state.output] for state in self.states}
+
     def check(self, target: Union[str, Sequence[str], None] = None) -> Report:
         """Checks the graph by the rules of a target, of several (a list), or of "all", and returns a Report.
 
@@ -335,6 +349,25 @@ class Graph(Owning):
                     del self._plans[next(iter(self._plans))]
                 self._plans[key] = plan
         return plan.run(inputs, tiles=tiles, **named)
+
+    def run_frames(self, inputs: Optional[Inputs] = None, *, frames: Optional[int] = None, target: Optional[str] = None,
+                   values: Union[str, Iterable[str], None] = None, fast: bool = False,
+                   layout: Optional[PlanLayout] = None, device: Optional[str] = None,
+                   float_storage: Optional[FloatStorage] = None, threads: int = 1, **named: Any) -> Outputs:  # fmt: skip
+        """Runs the graph once for each frame, passes its states on, and returns {name: array} of all frames.
+
+        Inputs that are no state have the frames along their first dim, as many as `frames` or as they have, and outputs
+        and values too; a scalar has one dim for them. A state that is given begins with these elements. Other arguments
+        are those of run. As `qdq run --frames` does. Raises ArgumentError if the inputs do not have whole frames.
+        """
+        given = {**(inputs or {}), **named}
+        kept = values if values is None or isinstance(values, str) else tuple(values)
+
+        def once(frame: Inputs) -> Outputs:
+            return self.run(frame, target=target, values=kept, fast=fast, layout=layout, device=device,
+                            float_storage=float_storage, threads=threads)  # fmt: skip
+
+        return _frames.run(self.states, self.inputs, once, given, frames)
 
     def compare(self, targets: Iterable[str], inputs: Optional[Inputs] = None, *, threads: int = 1,
                 **named: Any) -> Comparison:  # fmt: skip

@@ -178,6 +178,10 @@ class CNodeInfo(Structure):  # qdq_node_info
                 ("original", c_char_p)]  # fmt: skip
 
 
+class CStateInfo(Structure):  # qdq_state_info
+    _fields_ = [("input", c_char_p), ("output", c_char_p), ("initial", c_void_p)]
+
+
 class COpInfo(Structure):  # qdq_op_info
     _fields_ = [
         ("name", c_char_p), ("summary", c_char_p),
@@ -287,6 +291,9 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_graph_node_input": (CValue, _GRAPH, c_size_t, c_size_t),
     "qdq_graph_node_output": (CValue, _GRAPH, c_size_t, c_size_t),
     "qdq_graph_node_attrs": (c_size_t, _GRAPH, c_size_t, c_size_t, c_char_p, c_size_t),
+    "qdq_graph_find": (CValue, _GRAPH, c_char_p),
+    "qdq_graph_state_count": (c_size_t, _GRAPH),
+    "qdq_graph_state": (POINTER(CStateInfo), _GRAPH, c_size_t),
     "qdq_graph_value_count": (c_size_t, _GRAPH),
     "qdq_graph_get_value": (CValue, _GRAPH, c_size_t),
     "qdq_graph_output_count": (c_size_t, _GRAPH),
