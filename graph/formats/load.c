@@ -45,10 +45,11 @@ static qdq_status read_contents(qdq_graph *graph, const contents *from,
     qdq_target_version target;
     if (options && options->target && !qdq_target_version_find(options->target, &target, err))
         return QDQ_ERR_ARGUMENT;
-    if (!from->onnx && options && options->until)
+    if (!from->onnx && !from->tflite && options && options->until)
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
-                        "only an ONNX model can end at '%.200s'; this is a %s", options->until,
-                        from->tflite ? "TensorFlow Lite model" : "graph file");
+                        "only an ONNX or TensorFlow Lite model can end at '%.200s'; this is a "
+                        "graph file",
+                        options->until);
     qdq_status status = from->onnx     ? qdq_onnx_read(graph, from->onnx, options, err)
                         : from->tflite ? qdq_tflite_read(graph, from->tflite, options, err)
                                        : read_text(graph, from, options, err);

@@ -251,6 +251,29 @@ class Resizing(Tflite):
 # ---- State ----
 
 
+class Until(Tflite):
+    def content(self):
+        """2 x, an operator that is refused, and one behind it; b is an input of the second alone."""
+        one = {"scale": 1.0}
+        tensors = [Tensor("x", "int8", [2], **one), Tensor("b", "int8", [2], **one), Tensor("a/b c", "int8", [2], **one),
+                   Tensor("z", "int8", [2], **one), Tensor("w", "int8", [2], **one)]
+        return model(tensors, [Op("ADD", ["x", "x"], ["a/b c"]), Op("CUSTOM", ["a/b c", "b"], ["z"]), Op("ADD", ["z", "z"], ["w"])],
+                     ["x", "b"], ["w"])
+
+    def test_what_the_end_does_not_need_is_left_out(self):
+        self.write("m.tflite", self.content())
+        self.qdq("run", "m.tflite", "--fill", "1", code=4)
+        write_npy(self.folder / "x.npy", harness.tensor("int8", [2], [3, -4]))
+        self.qdq("run", "m.tflite", "--until", "a/b c", "-i", "x=x.npy", "-o", "a/b c=y.npy")
+        self.assertEqual(unpack(harness.read_npy(self.folder / "y.npy")), [6, -8])
+
+    def test_another_name_is_refused(self):
+        self.write("m.tflite", self.content())
+        for name, near in (("a/b_c", "; did you mean 'a/b"), ("x", ""), ("none of these", "")):
+            said = self.qdq("run", "m.tflite", "--until", name, "--fill", "1", code=2).err
+            self.assertIn(f"m.tflite: the model is to end at '{name}', which is no result of an operator{near}", said)
+
+
 class Variables(Tflite):
     """y is x added to the sum of all x before; the first sum is 5."""
 
@@ -275,6 +298,21 @@ class Variables(Tflite):
             self.assertEqual((found.shape, unpack(found)), ([6], want))
         self.assertEqual(json.loads((self.folder / "g.json").read_text())["states"],
                          [{"input": "the sum", "output": "the sum/next", "initial": [5, -1]}])
+
+    def test_a_model_that_ends_earlier_passes_on_the_state(self):
+        """y is x + the sum before; the model ends at y, or at 2 y behind it."""
+        ops = [Op("CALL_ONCE", [], [], {0: i32(1)}), Op("VAR_HANDLE", [], ["the sum"], {1: "the sum"}),
+               Op("READ_VARIABLE", ["the sum"], ["read"]), Op("ADD", ["x", "read"], ["y"]), Op("ADD", ["y", "y"], ["z"]),
+               Op("ASSIGN_VARIABLE", ["the sum", "y"], [])]
+        tensors = [Tensor("x", "int8", [2], scale=1.0), Tensor("the sum", "resource", []), Tensor("read", "int8", [2], scale=1.0),
+                   Tensor("y", "int8", [2], scale=1.0), Tensor("z", "int8", [2], scale=1.0)]
+        init = ([Tensor("h", "resource", []), Tensor("c", "int8", [2], [5, -1], 1.0)],
+                [Op("VAR_HANDLE", [], ["h"], {1: "the sum"}), Op("ASSIGN_VARIABLE", ["h", "c"], [])], [], [])
+        self.write("m.tflite", model(tensors, ops, ["x"], ["z"], [init]))
+        write_npy(self.folder / "x.npy", harness.tensor("int8", [6], [1, 2, 3, 4, 5, 6]))
+        for words, name, want in (([], "z", [12, 2, 18, 10, 28, 22]), (["--until", "y"], "y", [6, 1, 9, 5, 14, 11])):
+            self.qdq("run", "m.tflite", "--frames", "3", "-i", "x=x.npy", "-o", f"{name}=out.npy", *words)
+            self.assertEqual(unpack(harness.read_npy(self.folder / "out.npy")), want)
 
     def test_a_run_begins_with_the_first_elements(self):
         found = self.run_model(self.content(), x=harness.tensor("int8", [2], [1, 2]))

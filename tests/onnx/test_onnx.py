@@ -514,7 +514,7 @@ class Until(unittest.TestCase):
             path.write_text('{"format": "qdq/1", "nodes": [], "outputs": []}')
             done = qdq("check", path, "--until", "y")
             self.assertEqual(done.returncode, 2)
-            self.assertIn("only an ONNX model can end at 'y'", done.stderr)
+            self.assertIn("only an ONNX or TensorFlow Lite model can end at 'y'", done.stderr)
 
 
 class Hostile(unittest.TestCase):

@@ -53,6 +53,7 @@ typedef struct qdq_tflite_import {
     qdq_symbols *variable_names;  // -> index
     struct qdq_tflite_variable **variables;
     size_t variable_count, variable_capacity;
+    const struct qdq_tflite_end *end;  // where the model ends; NULL: at its outputs
     qdq_error *err;
 } qdq_tflite_import;
 

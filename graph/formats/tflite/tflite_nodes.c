@@ -8,15 +8,15 @@
 
 #include "graph/formats/tflite/ops/tflite_ops.h"
 #include "graph/formats/tflite/tflite_states.h"
+#include "graph/formats/tflite/tflite_until.h"
 #include "runtime/base/error.h"
 
 enum { CUSTOM = 32, MOST_PORTS = 64 };
 
 //---- Tensors of an operator -------------------------------------------------
 
-// Reads a list of indices of tensors, -1 for none.
-static qdq_status read_ports(qdq_tflite_import *im, const qdq_flat_table *table, unsigned slot,
-                             qdq_tflite_tensor ***out, size_t *count) {
+qdq_status qdq_tflite_read_ports(qdq_tflite_import *im, const qdq_flat_table *table, unsigned slot,
+                                 qdq_tflite_tensor ***out, size_t *count) {
     qdq_flat_list list = qdq_flat_list_of(im->flat, table, slot, 4);
     qdq_tflite_tensor **all = qdq_mempool_array(im->mempool, list.count, sizeof(void *));
     if (im->err->status) return im->err->status;
@@ -116,21 +116,34 @@ static const char *custom_name(qdq_tflite_node *node, const qdq_flat_table *code
     return TFLITE_TEXT(node, "is '%s', an operator of the model's maker", text);
 }
 
+// Finds the entry of an operator in the list of codes, and its number there.
+static qdq_status find_code(qdq_tflite_import *im, const qdq_flat_table *table,
+                            qdq_flat_table *code, int *number) {
+    int64_t index = qdq_flat_int(im->flat, table, 0, QDQ_FLAT_U32, 0);
+    if (im->err->status) return im->err->status;
+    if ((uint64_t)index >= im->codes.count)
+        return qdq_fail(im->err, QDQ_ERR_PARSE, "an operator has code %lld of %zu",
+                        (long long)index, im->codes.count);
+    *code = qdq_flat_table_at(im->flat, im->codes, (size_t)index);
+    int64_t old = qdq_flat_int(im->flat, code, 0, QDQ_FLAT_I8, 0);
+    int64_t now = qdq_flat_int(im->flat, code, 3, QDQ_FLAT_I32, 0);
+    *number = (int)(old > now ? old : now);
+    return QDQ_OK;
+}
+
+qdq_status qdq_tflite_read_code(qdq_tflite_import *im, const qdq_flat_table *table, int *out) {
+    qdq_flat_table code;
+    QDQ_TRY(find_code(im, table, &code, out));
+    return im->err->status;
+}
+
 // Finds the row of the operator's code; refuses codes that have none.
 static const qdq_tflite_op *find_row(qdq_tflite_node *node, const qdq_flat_table *table) {
     qdq_tflite_import *im = node->im;
     qdq_flat *flat = im->flat;
-    int64_t index = qdq_flat_int(flat, table, 0, QDQ_FLAT_U32, 0);
-    if (flat->err->status) return NULL;
-    if ((uint64_t)index >= im->codes.count) {
-        qdq_fail(im->err, QDQ_ERR_PARSE, "an operator has code %lld of %zu", (long long)index,
-                 im->codes.count);
-        return NULL;
-    }
-    qdq_flat_table code = qdq_flat_table_at(flat, im->codes, (size_t)index);
-    int64_t old = qdq_flat_int(flat, &code, 0, QDQ_FLAT_I8, 0);
-    int64_t now = qdq_flat_int(flat, &code, 3, QDQ_FLAT_I32, 0);
-    int number = (int)(old > now ? old : now);
+    qdq_flat_table code;
+    int number;
+    if (find_code(im, table, &code, &number) != QDQ_OK) return NULL;
     const qdq_tflite_op *row = qdq_tflite_find_op(number);
     if (row || flat->err->status) {
         if (row) node->op = row->name;
@@ -180,8 +193,8 @@ static qdq_status add_node(qdq_tflite_import *im, const qdq_flat_table *table, s
     qdq_tflite_node node = {.im = im, .op = "operator"};
     char name[32];
     QDQ_TRY(check_room(im));
-    QDQ_TRY(read_ports(im, table, 1, &node.inputs, &node.input_count));
-    QDQ_TRY(read_ports(im, table, 2, &node.outputs, &node.output_count));
+    QDQ_TRY(qdq_tflite_read_ports(im, table, 1, &node.inputs, &node.input_count));
+    QDQ_TRY(qdq_tflite_read_ports(im, table, 2, &node.outputs, &node.output_count));
     snprintf(name, sizeof name, "operator_%zu", number);
     node.name = node.output_count && node.outputs[0] ? node.outputs[0]->name : name;
     convert(&node, table);
@@ -194,6 +207,7 @@ static qdq_status add_node(qdq_tflite_import *im, const qdq_flat_table *table, s
 qdq_status qdq_tflite_add_nodes(qdq_tflite_import *im, const qdq_flat_table *subgraph) {
     qdq_flat_list list = qdq_flat_list_of(im->flat, subgraph, 3, 4);
     for (size_t i = 0; i < list.count && !im->err->status; i++) {
+        if (im->end && !im->end->ops[i]) continue;
         qdq_flat_table table = qdq_flat_table_at(im->flat, list, i);
         if (!im->err->status) QDQ_TRY(add_node(im, &table, i));
     }

@@ -9,18 +9,13 @@
 #include "graph/core/names.h"
 #include "graph/formats/tflite/tflite_nodes.h"
 #include "graph/formats/tflite/tflite_states.h"
+#include "graph/formats/tflite/tflite_until.h"
 #include "runtime/base/error.h"
 #include "runtime/base/utf8.h"
 
 enum { SCHEMA_VERSION = 3 };
 
 //---- Inputs and outputs -----------------------------------------------------
-
-// True if a user's name is the name of a tensor in the graph or in the file.
-static bool names_tensor(const char *name, const qdq_tflite_tensor *tensor) {
-    return strcmp(name, tensor->name) == 0 ||
-           (tensor->original && strcmp(name, tensor->original) == 0);
-}
 
 // Sets open dims by the options: the shape of the input's name, or the size of a batch.
 static qdq_shape input_shape(const qdq_tflite_import *im, const qdq_tflite_tensor *tensor) {
@@ -29,7 +24,7 @@ static qdq_shape input_shape(const qdq_tflite_import *im, const qdq_tflite_tenso
     if (options && options->batch > 0 && tensor->open & 1u) shape.dims[0] = options->batch;
     for (size_t i = 0; options && i < options->shape_count; i++) {
         const qdq_input_shape *given = &options->shapes[i];
-        if (!names_tensor(given->name, tensor) || given->samples) continue;
+        if (!qdq_tflite_is_called(tensor, given->name) || given->samples) continue;
         if (!given->tentative) return given->shape;
         for (int d = 0; given->shape.rank == shape.rank && d < shape.rank; d++)
             if (tensor->open >> d & 1u) shape.dims[d] = given->shape.dims[d];
@@ -50,7 +45,7 @@ static qdq_status check_options(const qdq_tflite_import *im) {
         const qdq_input_shape *given = &options->shapes[i];
         bool found = given->tentative;
         for (size_t k = 0; k < im->tensor_count && !found; k++)
-            found = im->tensors[k].made && names_tensor(given->name, &im->tensors[k]);
+            found = im->tensors[k].made && qdq_tflite_is_called(&im->tensors[k], given->name);
         if (!found)
             return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
                             "a shape is given for '%.200s', which is no input of the model",
@@ -75,7 +70,8 @@ static qdq_status add_inputs(qdq_tflite_import *im, const qdq_flat_table *subgra
     for (size_t i = 0; i < list.count; i++) {
         qdq_tflite_tensor *tensor = tensor_at(im, list, i);
         if (!tensor) return im->err->status;
-        if (tensor->made) continue;
+        bool left_out = im->end && !im->end->tensors[tensor - im->tensors];
+        if (tensor->made || left_out) continue;
         tensor->made = true;
         if (tensor->why_not) {
             qdq_report_add(&graph->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
@@ -101,8 +97,17 @@ static const char *output_name(qdq_tflite_import *im, const char *name) {
     return other;
 }
 
+// Returns the list of the outputs: of the model, or of the operator at which it ends.
+static qdq_flat_list outputs_of(const qdq_tflite_import *im, const qdq_flat_table *subgraph) {
+    qdq_flat_table last = *subgraph;
+    if (im->end)
+        last =
+            qdq_flat_table_at(im->flat, qdq_flat_list_of(im->flat, subgraph, 3, 4), im->end->last);
+    return qdq_flat_list_of(im->flat, &last, 2, 4);
+}
+
 static qdq_status add_outputs(qdq_tflite_import *im, const qdq_flat_table *subgraph) {
-    qdq_flat_list list = qdq_flat_list_of(im->flat, subgraph, 2, 4);
+    qdq_flat_list list = outputs_of(im, subgraph);
     for (size_t i = 0; i < list.count; i++) {
         qdq_tflite_tensor *tensor = tensor_at(im, list, i);
         if (!tensor) return im->err->status;
@@ -155,6 +160,8 @@ static qdq_status read_model(qdq_tflite_import *im) {
     set_name(im, &subgraph);
     qdq_graph_set_own_target(im->graph, "litert");
     QDQ_TRY(qdq_tflite_read_tensors(im, &subgraph));
+    if (im->options && im->options->until)
+        QDQ_TRY(qdq_tflite_end_at(im, &subgraph, im->options->until));
     QDQ_TRY(add_inputs(im, &subgraph));
     QDQ_TRY(check_options(im));
     QDQ_TRY(qdq_tflite_add_nodes(im, &subgraph));
