@@ -100,6 +100,13 @@ static const qdq_named_version versions[] = {
     {"reference", 1, LITERT_AT_REFERENCE},  {"reference-arm64", 1, LITERT_AT_REFERENCE_ARM},
 };
 
+// The word of N threads is number N - 1.
+static const char *const thread_counts[] = {"1",  "2",  "3",  "4",  "5",  "6",  "7",  "8", "9",
+                                            "10", "11", "12", "13", "14", "15", "16", NULL};
+static const qdq_target_option_info options[LITERT_OPTIONS] = {
+    [LITERT_THREADS] = {"threads", thread_counts, "num_threads of the interpreter"},
+};
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 // The operators whose results have one scale and zero point.
@@ -128,6 +135,8 @@ const qdq_target qdq_target_litert = {
     .rule_count = COUNT(litert_rules),
     .versions = versions,
     .version_count = COUNT(versions),
+    .options = options,
+    .option_count = LITERT_OPTIONS,
     .patterns = litert_patterns,
     .evidence = litert_evidence,
     .numerics = litert_numerics,

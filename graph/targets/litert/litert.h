@@ -26,6 +26,11 @@ typedef enum litert_engine {
     LITERT_TFLM,
 } litert_engine;
 
+// Options of target litert.
+enum { LITERT_THREADS, LITERT_OPTIONS };
+// Returns the number of threads of the built-in kernels.
+int64_t litert_threads(const qdq_target_version *version);
+
 extern const qdq_target qdq_target_litert, qdq_target_tflm;
 extern const qdq_pattern litert_patterns[];
 extern const qdq_evidence_row litert_evidence[], tflm_evidence[];

@@ -265,6 +265,33 @@ static qdq_value fixed_mean(const qdq_rewriter *r, const litert_unit *u, litert_
     return litert_requantize(r, litert_name(r, u), add_sum(r, u), &s);
 }
 
+// Rounds the channels of a part in blocks.
+static qdq_value mean_part(const qdq_rewriter *r, const char *name, qdq_value sums,
+                           const litert_scaling *s, int axis) {
+    int64_t channels = litert_shape(r->to, sums).dims[axis];
+    return litert_requantize_parts(r, name, sums, s, axis, channels / MEAN_BLOCK * MEAN_BLOCK);
+}
+
+// Rounds the sums of all channels: each thread takes a part, of which the blocks begin anew.
+static qdq_value mean_parts(const qdq_rewriter *r, const char *name, qdq_value sums,
+                            const litert_scaling *s, int axis) {
+    const int64_t least = 8;  // channels of a thread
+    int64_t channels = litert_shape(r->to, sums).dims[axis], threads = litert_threads(r->version);
+    int64_t parts = channels / least < threads ? channels / least : threads, from = 0;
+    if (parts <= 1) return mean_part(r, name, sums, s, axis);
+    qdq_value all = {0};
+    for (int64_t left = parts; left > 0; left--) {
+        int64_t to = from + (channels - from) / left;
+        qdq_value part =
+            litert_part_of(r, litert_part(r, name, "/sums_of_thread"), sums, axis, from, to);
+        part = mean_part(r, litert_part(r, name, "/of_thread"), part, s, axis);
+        const char *joined = left > 1 ? litert_part(r, name, "/of_threads") : name;
+        all = all.id ? litert_join(r, joined, all, part, axis) : part;
+        from = to;
+    }
+    return all;
+}
+
 // The optimized kernel's: channels in blocks round half up, and the zero points become one number.
 static qdq_value blocked_mean(const qdq_rewriter *r, const litert_unit *u, litert_engine engine,
                               const mean_of *mean) {
@@ -278,9 +305,7 @@ static qdq_value blocked_mean(const qdq_rewriter *r, const litert_unit *u, liter
     if (!litert_new_scaling(r, &s, 1)) return (qdq_value){0};
     litert_set_fixed(&s, 0, (double)(x_scale / ((float)mean->count * y_scale)));
     qdq_value sums = add_sum(r, u);
-    int64_t channels = litert_shape(r->to, sums).dims[mean->channels];
-    sums = litert_requantize_parts(r, litert_part(r, name, "/means"), sums, &s, mean->channels,
-                                   channels / MEAN_BLOCK * MEAN_BLOCK);
+    sums = mean_parts(r, litert_part(r, name, "/means"), sums, &s, mean->channels);
     return to_codes(r, u, engine, sums, -bias);
 }
 

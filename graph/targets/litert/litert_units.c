@@ -31,6 +31,10 @@ bool litert_is_arm(const qdq_target_version *version) {
                                  variant == LITERT_AT_REFERENCE_ARM);
 }
 
+int64_t litert_threads(const qdq_target_version *version) {
+    return is_tflm(version) ? 1 : version->options[LITERT_THREADS] + 1;
+}
+
 void litert_run_by(qdq_match *m, litert_engine engine, const char *const *names) {
     m->form = (int)engine;
     m->name = names[engine];
