@@ -104,6 +104,20 @@ static bool is_dot_kernel(const qdq_rewriter *r, const litert_unit *u) {
     return rows % 4 == 0 || (rows > 1 && outputs * k >= 128 * 128);
 }
 
+// True if a value has no NaN and no infinity: dequantized codes, also behind ops that keep them
+// finite.
+static bool is_finite(const qdq_rewriter *r, uint32_t value) {
+    static const char *const keepers[] = {"StaticReshape", "StaticTranspose", "ReLU", "ReLU6",
+                                          "Clamp"};
+    size_t node = qdq_rewrite_maker(r, value);
+    for (size_t i = 0; node != SIZE_MAX && i < sizeof keepers / sizeof *keepers;)
+        if (qdq_rewrite_is(r, node, keepers[i]))
+            node = qdq_rewrite_maker(r, r->from->nodes[node].inputs[X].id), i = 0;
+        else
+            i++;
+    return qdq_rewrite_is(r, node, "Dequantize");
+}
+
 bool litert_match_dynamic(const qdq_rewriter *r, qdq_match *m) {
     static const char *const names[] = LITERT_NAMES("FULLY_CONNECTED");
     litert_unit u;
@@ -118,6 +132,10 @@ bool litert_match_dynamic(const qdq_rewriter *r, qdq_match *m) {
     if (!why && engine == LITERT_TFLM) why = "TFLM's kernel for dynamic ranges was not compared";
     if (why) return litert_refuses(m, why);
     litert_run_by(m, engine, names);
+    if (!is_finite(r, quantizer->inputs[X].id)) {
+        m->rule = "litert/finite-rows";
+        m->found = "has the bits of the engine in rows of x without NaN and infinity";
+    }
     qdq_match_reads(r, m, quantizer->inputs[X].id);
     qdq_match_reads(r, m, u.qdq.x[W].codes);
     if (u.clip != SIZE_MAX) qdq_match_replaces(r, m, u.clip);
