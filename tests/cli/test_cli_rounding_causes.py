@@ -136,6 +136,26 @@ class Causes(Case):
         content = graph(nodes, inputs=[], constants=[constant("a", "int8", [1], [a]), constant("b", "int8", [1], [b])])
         self.assert_cause(content, "tflm,litert", [("rounded operands", 1, [0], [-126, -127])])
 
+    def test_another_multiplier(self):
+        """MUL: TFLM has the product of the scales in float64, LiteRT in float32."""
+        sa, sb, sy, a, b = 0.081148162484169, 0.07702973484992981, 0.39902263879776, -113, 24
+        self.assertEqual([float32(one) for one in (sa, sb, sy)], [sa, sb, sy])
+        scales = Fraction(float32(float32(sa * sb) / sy)), Fraction(sa * sb / sy)
+        self.assertEqual([twice(a * b, scale) for scale in scales], [-42, -43])
+        nodes = [node("Dequantize", "af", "a", scales=sa, dtype="float32"),
+                 node("Dequantize", "bf", "b", scales=sb, dtype="float32"),
+                 {"op": "Multiply", "name": "s", "inputs": {"a": "af", "b": "bf"}},
+                 node("Quantize", "q", "s", scales=sy, dtype="int8")]
+        content = graph(nodes, inputs=[], constants=[constant("a", "int8", [1], [a]), constant("b", "int8", [1], [b])])
+        self.assert_cause(content, "litert@reference,tflm", [("multiplier", 1, [0], [-42, -43])])
+
+    def test_the_range_of_an_activation(self):
+        """6 is 1.5 steps above the zero point 1: XNNPACK rounds 2.5 to even, the others 1.5."""
+        content = product([100, 0], sy=4.0)
+        content["nodes"][-1:] = [{"op": "Clamp", "name": "c", "inputs": {"x": "m"}, "attrs": {"min": 0, "max": 6}},
+                                 node("Quantize", "q", "c", scales=4.0, zps=1, dtype="int8")]
+        self.assert_cause(content, "tflm,litert", [("saturation range", 2, [0, 0], [3, 2])])
+
     def test_8_bits_of_fraction_in_a_table(self):
         nodes = [node("Dequantize", "xf", "x", scales=float32(0.1), zps=-128, dtype="float32"),
                  node("LeakyReLU", "l", "xf", alpha=0.25),
