@@ -114,7 +114,7 @@ class Ops:
         out_scale: Optional[Operand] = None, out_zero_point: Optional[Operand] = None, *,
         in_scales: Optional[Floats] = None, in_zps: Optional[Ints] = 0, out_scales: Optional[Floats] = None,
         out_zps: Optional[Ints] = 0, multiplier: Optional[Ints] = None, shift: Optional[Ints] = None,
-        rounding: Optional[Literal["single", "double", "up", "float32", "float64"]] = "single",
+        rounding: Optional[Literal["single", "double", "up", "float32", "float64", "inexact"]] = "single",
         axis: Optional[int] = None, qtype: Optional[Literal["per_tensor", "per_channel"]] = None,
         dtype: Optional[Dtype] = None, quant_min: Optional[float] = None, quant_max: Optional[float] = None,
         output_tensor: Optional[Value] = None, queue_id: Optional[int] = None, name: Optional[str] = None,
@@ -1049,6 +1049,39 @@ class Ops:
         in_order: targets onnx and ort, float32: as the sum in ONNX Runtime's ReduceSumSquare (default: false).
         """
 
+    def reduce_max_integer(
+        self, x: Operand, *, axis: int, keep_dims: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """ReduceMaxInteger: y = the greatest x along a dim.
+
+        axis: the dim to reduce.
+        keep_dims: keep the reduced dim, with size 1 (default: false).
+        """
+
+    def reduce_min_integer(
+        self, x: Operand, *, axis: int, keep_dims: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """ReduceMinInteger: y = the least x along a dim.
+
+        axis: the dim to reduce.
+        keep_dims: keep the reduced dim, with size 1 (default: false).
+        """
+
+    def reduce_sum_integer(
+        self, x: Operand, *, axis: int, keep_dims: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """ReduceSumInteger: y = the sum of x along a dim, int32.
+
+        axis: the dim to reduce.
+        keep_dims: keep the reduced dim, with size 1 (default: false).
+        """
+
     def cum_sum(
         self, x: Operand, *, axis: int, exclusive: Optional[bool] = False, reverse: Optional[bool] = False,
         name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
@@ -1130,6 +1163,82 @@ class Ops:
         groups: number of equal groups of channels, each with separate weights (default: 1).
         data_format: where the channels are (default: NCX).
         """
+
+    def matmul_integer64(
+        self, a: Operand, b: Operand, a_zero_point: Optional[Operand] = None,
+        b_zero_point: Optional[Operand] = None, *, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """MatMulInteger64: y = (a - a_zero_point) * (b - b_zero_point), int64."""
+
+    def conv_integer64(
+        self, x: Operand, w: Operand, x_zero_point: Optional[Operand] = None,
+        w_zero_point: Optional[Operand] = None, *, strides: Optional[Sequence[int]] = None,
+        dilations: Optional[Sequence[int]] = None, pads_begin: Optional[Sequence[int]] = None,
+        pads_end: Optional[Sequence[int]] = None,
+        auto_pad: Optional[Literal["None", "SAME_UPPER", "SAME_LOWER", "VALID"]] = "None",
+        groups: Optional[int] = 1, data_format: Optional[Literal["NXC", "NCX"]] = "NXC",
+        name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """ConvInteger64: y = x - x_zero_point under a sliding window times w - w_zero_point, int64.
+
+        strides: one per spatial dim (default: ones).
+        dilations: one per spatial dim (default: ones).
+        pads_begin: one per spatial dim (default: zeros).
+        pads_end: one per spatial dim (default: zeros).
+        auto_pad: in place of pads_begin and pads_end (default: None).
+        groups: number of equal groups of channels, each with separate weights (default: 1).
+        data_format: where the channels are (default: NXC).
+        """
+
+    def multiply_shift(
+        self, a: Operand, b: Operand, *, shift: Optional[int] = 0, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """MultiplyShift: y = (a * b + 2^(shift - 1)) >> shift, int32.
+
+        shift: bits of the product to drop, 0 to 63 (default: 0).
+        """
+
+    def arithmetic_shift_right(
+        self, a: Operand, b: Operand, *, round: Optional[bool] = False, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """ArithmeticShiftRight: y = a >> b with the sign of a.
+
+        round: half up, instead of down (default: false).
+        """
+
+    def clamp_integer(
+        self, x: Operand, *, min: int, max: int, name: Optional[str] = None,
+        memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+        tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """ClampInteger: y = min(max(x, min), max).
+
+        min: least result.
+        max: greatest result.
+        """
+
+    def neg_integer(
+        self, x: Operand, x_zero_point: Optional[Operand] = None, y_zero_point: Optional[Operand] = None, *,
+        name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """NegInteger: y = y_zero_point - (x - x_zero_point), clamped."""
+
+    def count_leading_zeros(
+        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """CountLeadingZeros: y = the number of zero bits above the first bit of x that is set."""
 
     def qlinear_matmul(
         self, a: Operand, a_scale: Operand, a_zero_point: Operand, b: Operand, b_scale: Operand,
@@ -1268,7 +1377,7 @@ class Ops:
         memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
         tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,
     ) -> Value:
-        """Table: y = table[x], the result for each code of 8 bits."""
+        """Table: y = table[x], the result for each code of 8 bits; of 16 bits, on lines between 513 results."""
 
     def avg_pool(
         self, x: Operand, *, strides: Sequence[int], kernel: Sequence[int],
@@ -1292,6 +1401,23 @@ class Ops:
         exclude_pad: divide by the elements that there are, not by all of the window.
         columns_first: targets onnx and ort, float32: add the columns of a window first, as ONNX Runtime before opset 19
             (default: false).
+        """
+
+    def avg_pool_integer(
+        self, x: Operand, x_zero_point: Optional[Operand] = None, y_zero_point: Optional[Operand] = None, *,
+        strides: Sequence[int], kernel: Sequence[int], pads_begin: Optional[Sequence[int]] = None,
+        pads_end: Optional[Sequence[int]] = None, data_format: Optional[Literal["NXC", "NCX"]] = "NXC",
+        name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """AvgPoolInteger: y = the mean of a window of codes, by a multiplier and a shift.
+
+        strides: elements from one window to the next.
+        kernel: size of the window.
+        pads_begin: padding before; empty: 0 (default: []).
+        pads_end: padding after; empty: 0 (default: []).
+        data_format: where the channels are (default: NXC).
         """
 
     def max_pool(
