@@ -70,7 +70,8 @@ static const option_row rows[] = {
         " run inspect link check compare explain bisect plan bench convert mend fingerprint "
         "calibrate "
         "quantize ",
-        "end an ONNX or TensorFlow Lite model at a node, or at the node that computes this value; its "
+        "end an ONNX or TensorFlow Lite model at a node, or at the node that computes this value; "
+        "its "
         "results are the outputs"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
         "write an output as .npy, .safetensors or .mem for $readmemh (-: to standard output); "
