@@ -84,7 +84,9 @@ class OutputAccuracy:
     alike: Optional[float]  # share of samples that decide as in float
 
     def __str__(self) -> str:
-        more = "" if self.median is None else f", median sample {_ratio(self.median)}, {100 * self.alike:.3g} % of samples decide alike"
+        more = ""
+        if self.median is not None and self.alike is not None:
+            more = f", median sample {_ratio(self.median)}, {100 * self.alike:.3g} % of samples decide alike"
         return f"output '{self.name}': {_ratio(self.ratio)}{more}"
 
 
