@@ -216,7 +216,8 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
 const qdq_quantized_form *qdq_target_quantized_form(const char *target) {
     qdq_target_version version;
     if (!target || !qdq_target_version_find(target, &version, NULL)) return NULL;
-    return &version.target->quantized;
+    const qdq_quantized_form *form = &version.target->quantized;
+    return form->ops ? form : NULL;
 }
 
 qdq_target_device qdq_target_device_of(const char *name) {

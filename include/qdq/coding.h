@@ -108,7 +108,7 @@ typedef struct qdq_quantized_form {
 } qdq_quantized_form;
 
 // The form of "TARGET", "TARGET@VERSION" or with options behind it, which lives as long as the
-// library. NULL: there is no such target, or `target` is NULL.
+// library. NULL: there is no such target, it has no form, or `target` is NULL.
 QDQ_API const qdq_quantized_form *qdq_target_quantized_form(const char *target);
 
 #ifdef __cplusplus

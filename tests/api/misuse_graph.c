@@ -402,6 +402,7 @@ CASE(qdq_graph_mended) {
 CASE(qdq_target_quantized_form) {
     EXPECT(!qdq_target_quantized_form(NULL));
     EXPECT(!qdq_target_quantized_form("nowhere"));
+    EXPECT(!qdq_target_quantized_form("tosa"));
     EXPECT(qdq_target_quantized_form("ttnn") == qdq_target_quantized_form("ttnn@blackhole"));
 }
 

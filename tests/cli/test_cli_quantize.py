@@ -526,6 +526,9 @@ class Refusals(Quantize):
         self.assertFalse((self.folder / "q.json").exists())
         return told.err
 
+    def test_a_target_without_a_form_is_refused(self):
+        self.assertIn("target tosa has no form of quantized graphs, wanted one of: core, onnx, ort, ", self.refused(target="tosa", code=4))
+
     def test_options_that_do_not_fit_are_named(self):
         for words, text in (
                 (("--method", "mxe"), "there is no method 'mxe', wanted one of: minmax percentile entropy mse; "

@@ -53,6 +53,21 @@ static int check_whole(const quantization *q) {
         option, q->target);
 }
 
+// Names the targets that have a form.
+static int refuse_target(const char *target) {
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < qdq_target_count(); i++) {
+        const char *name = qdq_target_get(i).name;
+        if (qdq_target_quantized_form(name) && used < sizeof names)
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+    }
+    return tell_failure(QDQ_ERR_UNSUPPORTED,
+                        "target %s has no form of quantized graphs, wanted one of: %s", target,
+                        names);
+}
+
 // Finds the row of the target.
 static int find_target(quantization *q) {
     qdq_error err = {0};
@@ -61,8 +76,7 @@ static int find_target(quantization *q) {
     if (!report) return report_error(&err);
     q->float_errors = report->errors;
     q->choice.form = qdq_target_quantized_form(q->target);
-    if (!q->choice.form)
-        return tell_failure(QDQ_ERR_UNSUPPORTED, "target %s has no quantized form here", q->target);
+    if (!q->choice.form) return refuse_target(q->target);
     int code = check_whole(q);
     return code == EXIT_OK ? quantize_group_read(q->own, &q->choice, q->target) : code;
 }
