@@ -3,7 +3,7 @@
 // recorded: ties, and the places where vectors end.
 #include <math.h>
 
-#include "tests/network.h"
+#include "tests/graph/targets/litert/litert_pairs.h"
 
 // The engines in this order.
 static const char *const targets[] = {"litert@reference", "litert@builtin-x86",
@@ -19,20 +19,6 @@ static void run(qdq_graph *g, int engine, network_tensor in, network_tensor out)
     network_run(deployed, &in, 1, out);
     qdq_graph_destroy(deployed);
     qdq_graph_destroy(g);
-}
-
-static qdq_value dequantize(qdq_graph *g, qdq_value x, float scale, double zero) {
-    return qdq_dequantize(g, x,
-                          (qdq_dequantize_attrs){.scales = {&scale, 1, true},
-                                                 .zps = QDQ_ZP(zero),
-                                                 .dtype = QDQ_FLOAT32});
-}
-
-static qdq_value quantize(qdq_graph *g, qdq_value x, float scale, double zero) {
-    return qdq_quantize(
-        g, x,
-        (qdq_quantize_attrs){
-            .name = "q", .scales = {&scale, 1, true}, .zps = QDQ_ZP(zero), .dtype = QDQ_INT8});
 }
 
 //---- QUANTIZE ---------------------------------------------------------------

@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of LiteRT's interpreter, on which MEAN of the built-in kernels depends: halves in the
 // places where the parts and the blocks of the threads end.
-#include "tests/network.h"
-
-static qdq_value dequantize(qdq_graph *g, qdq_value x, float scale, double zero) {
-    return qdq_dequantize(g, x,
-                          (qdq_dequantize_attrs){.scales = {&scale, 1, true},
-                                                 .zps = QDQ_ZP(zero),
-                                                 .dtype = QDQ_FLOAT32});
-}
-
-static qdq_value quantize(qdq_graph *g, qdq_value x, float scale, double zero) {
-    return qdq_quantize(
-        g, x,
-        (qdq_quantize_attrs){
-            .name = "q", .scales = {&scale, 1, true}, .zps = QDQ_ZP(zero), .dtype = QDQ_INT8});
-}
+#include "tests/graph/targets/litert/litert_pairs.h"
 
 // Each thread takes a part of the channels, of at least 8, and its blocks begin anew. A cut of 40
 // channels into 2, 3 and 5 parts: blocks of 16 at 0 and 20, at none, and at none.

@@ -3,14 +3,7 @@
 // them, against results of ai-edge-litert 2.3.0 on x86-64 and, in qemu, on aarch64.
 #include <math.h>
 
-#include "tests/network.h"
-
-static qdq_value dequantize(qdq_graph *g, qdq_value x, float scale, double zero) {
-    return qdq_dequantize(g, x,
-                          (qdq_dequantize_attrs){.scales = {&scale, 1, true},
-                                                 .zps = QDQ_ZP(zero),
-                                                 .dtype = QDQ_FLOAT32});
-}
+#include "tests/graph/targets/litert/litert_pairs.h"
 
 static void output(qdq_graph *g, qdq_value y, float scale, double zero, qdq_dtype dtype) {
     qdq_output(g, "y",
