@@ -98,6 +98,11 @@ class Elements(Tflite):
             want = [code(sum((a[n * 6 + r * 3 + i] - ZERO) * at(n, i, k) for i in range(3)) * SCALE * 0.5) for n in range(2) for r in range(2) for k in range(2)]
             other = Tensor("b", "int8", [2, 2, 3] if adjoint else [2, 3, 2], b, 0.5)
             self.assertEqual(self.run_op("BATCH_MATMUL", [2, 2, 3], [2, 2, 2], {1: i8(adjoint)}, [other], a)[1], want)
+        for dtype in ("int8", "int16"):
+            tensors = [Tensor(name, dtype, shape, data, 0.25) for name, shape, data in (("x", [2, 3], None), ("b", [2, 3], b[:6]), ("y", [2, 2], None))]
+            self.write("m.tflite", model(tensors, [Op("BATCH_MATMUL", ["x", "b"], ["y"], {1: i8(1)})], ["x"], ["y"]))
+            for target in ("litert", "litert@builtin-x86", "litert@reference", "tflm"):
+                self.assertIn("node 'y/real': MatMul: no evidence covers the bits", self.qdq("check", "m.tflite", "--target", target).out)
         content = model([Tensor("x", "float32", [2, 3]), Tensor("b", "int8", [3, 2], b[:6], 0.5), Tensor("y", "float32", [2, 2])],
                         [Op("BATCH_MATMUL", ["x", "b"], ["y"])], ["x"], ["y"])
         self.assert_refusal(content, "node 'y': BATCH_MATMUL: multiplies floats by codes, wanted both quantized, or none")

@@ -66,6 +66,8 @@ void litert_unit_of(const qdq_rewriter *r, size_t node, litert_unit *unit);
 // True if two nodes are parts of one operator of the model, as far as the graph knows. A Dequantize
 // that is an operator gives floats to the next one.
 bool litert_share_operator(const qdq_node *a, const qdq_node *b);
+// True if a MatMul is BATCH_MATMUL in the model, whose kernels are others than FULLY_CONNECTED.
+bool litert_is_batch_matmul(const qdq_node *node);
 litert_activation litert_activation_of(const qdq_node *node);
 // True for codes of 8 bits with one known scale and zero point.
 bool litert_is_byte(const qdq_coder *c);

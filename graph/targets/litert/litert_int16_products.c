@@ -149,6 +149,7 @@ bool litert_match_product_int16(const qdq_rewriter *r, qdq_match *m) {
     const char *why = NULL;
     if (!litert_is_int16(r, &u.qdq.x[X]) || !litert_is_int16(r, &u.qdq.y))
         why = "codes of int16 have no constant scale alone, or a zero point";
+    if (litert_is_batch_matmul(u.qdq.node)) why = "BATCH_MATMUL was not compared";
     if (!why && u.activation == LITERT_OTHER_BOUNDS) why = "no activation has these bounds";
     if (!why) why = weights_differ(r, &u);
     if (!why) why = bias_differs(r, &u);

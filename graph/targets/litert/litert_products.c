@@ -331,6 +331,7 @@ bool litert_match_fully_connected(const qdq_rewriter *r, qdq_match *m) {
     litert_engine engine = litert_engine_of(r->version);
     if (!u.qdq.x[X].given && !u.qdq.x[W].given) return false;
     const char *why = product_differs(r, &u);
+    if (litert_is_batch_matmul(u.qdq.node)) why = "BATCH_MATMUL was not compared";
     if (!why && engine == LITERT_TFLM && u.qdq.x[W].dtype == QDQ_INT4)
         why = "TFLM has no FULLY_CONNECTED by int4";
     if (why) return litert_refuses(m, why);
