@@ -84,10 +84,9 @@ static void nodes_that_the_format_lacks_are_refused_with_the_first_finding(void 
     qdq_value x = qdq_input(graph, "x", QDQ_FLOAT32, (qdq_shape){2, {2, 3}});
     qdq_output(graph, "y",
                qdq_gen_index(graph, x, (qdq_gen_index_attrs){.name = "index", .axis = QDQ_INT(1)}));
-    qdq_output(
-        graph, "z",
-        qdq_clamp(graph, x,
-                  (qdq_clamp_attrs){.name = "c", .min = QDQ_FLOAT(0), .max = QDQ_FLOAT(3)}));
+    qdq_output(graph, "z",
+               qdq_clamp(graph, x,
+                         (qdq_clamp_attrs){.name = "c", .min = QDQ_FLOAT(0), .max = QDQ_FLOAT(3)}));
     assert_int_equal(qdq_graph_write(graph, "/nowhere/g.tflite", &err), QDQ_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "node 'index': GenIndex: is no operator that is written"));
     assert_non_null(strstr(err.text, "and 1 more"));
