@@ -177,6 +177,19 @@ class Convolutions(Tflite):
         self.assert_refusal(model(tensors, [Op("TRANSPOSE_CONV", ["shape", "w", "x", "b"], ["y"], options)], ["x"], ["y"]),
                             "node 'y': TRANSPOSE_CONV: output_shape has 9, wanted 3 to 3")
 
+    def test_a_filter_of_uint8_keeps_the_axis_of_its_scale(self):
+        """XNNPACK takes such a filter only if the axis is 0; the built-in kernels run the others."""
+        for axis, engine in ((0, "XNNPACK"), (3, "builtin")):
+            bias = Tensor("b", "int32", [2], [5, -7], 0.125, 0)
+            tensors = [Tensor("x", "uint8", [1, 3, 3, 2], scale=0.25, zero_point=3), Tensor("w", "uint8", [1, 1, 1, 2], [9, 200], 0.5, 7, axis), bias,
+                       Tensor("y", "uint8", [1, 3, 3, 2], scale=1.0, zero_point=5)]
+            content = model(tensors, [Op("DEPTHWISE_CONV_2D", ["x", "w", "b"], ["y"], window_options((4, 5), True, [1, 1], **{"_3": i32(1)}))], ["x"], ["y"])
+            self.write("m.tflite", content)
+            self.qdq("convert", "m.tflite", "-o", "g.json")
+            self.qdq("convert", "g.json", "-o", "again.tflite")
+            for name in ("m.tflite", "g.json", "again.tflite"):
+                self.assertIn(f"y: {engine} DEPTHWISE_CONV_2D", self.qdq("plan", name, "--target", "litert").out, (name, axis))
+
     def test_a_bias_without_scale_has_the_product_of_scales(self):
         self.check_conv("CONV_2D", [3, 1, 1, 4], 3, 4, [1, 1], [1, 1], True, bias_scale=False)
 

@@ -194,6 +194,13 @@ static const char *conv_differs(const qdq_rewriter *r, const litert_unit *u) {
     return NULL;
 }
 
+// True if a uint8 filter with one scale has it along another axis than 0, which XNNPACK refuses.
+static bool has_other_axis(const litert_unit *u) {
+    const qdq_coder *w = &u->qdq.x[W];
+    return w->dtype == QDQ_UINT8 && w->count == 1 && w->attrs->axis.set != 0 &&
+           w->attrs->axis.value != 0;
+}
+
 bool litert_match_conv(const qdq_rewriter *r, qdq_match *m) {
     static const char *const convs[] = LITERT_NAMES("CONV_2D"), *const depthwise[] = LITERT_NAMES(
                                                                     "DEPTHWISE_CONV_2D");
@@ -205,7 +212,8 @@ bool litert_match_conv(const qdq_rewriter *r, qdq_match *m) {
     if (why) return litert_refuses(m, why);
     conv_sizes s = sizes_of(r, &u);
     bool narrow = u.qdq.x[W].dtype == QDQ_INT4;
-    if (engine == LITERT_XNNPACK && (narrow || !has_bias(&u))) engine = LITERT_BUILTIN;
+    if (engine == LITERT_XNNPACK && (narrow || !has_bias(&u) || has_other_axis(&u)))
+        engine = LITERT_BUILTIN;
     if (engine == LITERT_XNNPACK && !has_scales(r, &u, m)) return false;
     if (engine == LITERT_BUILTIN && !s.depthwise && s.inputs == 1 && !u.qdq.node->original_op)
         return litert_refuses(m, "CONV_2D and DEPTHWISE_CONV_2D of one channel round differently");
@@ -306,6 +314,7 @@ static bool is_delegated(const qdq_rewriter *r, const litert_unit *u) {
     const qdq_coder *w = &u->qdq.x[W];
     int64_t k = r->from->values[w->codes].type.shape.dims[1 - column_axis(u)];
     if (u->qdq.x[X].dtype == QDQ_INT8 && !are_zero(r, w)) return false;
+    if (has_other_axis(u)) return false;
     return w->dtype != QDQ_INT4 || k % 2 == 0;
 }
 

@@ -12,12 +12,16 @@ static bool are_zeros(const qdq_tflite_tensor *tensor) {
     return true;
 }
 
-// Returns the scales and zero points of a tensor, along `axis` if there are several.
+// Returns the scales and zero points of a tensor, along `axis` if there are several. A constant of
+// uint8 with one scale keeps its axis, as XNNPACK takes filters of axis 0 only.
 static qdq_quantize_attrs parameters(const qdq_tflite_tensor *tensor, int axis) {
     size_t count = tensor->scale_count, zps = tensor->zp_count;
     qdq_quantize_attrs attrs = {.scales = {tensor->scales, count, count == 1}};
     if (!are_zeros(tensor)) attrs.zps = (qdq_numbers){tensor->zps, zps, zps == 1};
-    if (count > 1) attrs.qtype = QDQ_PER_CHANNEL, attrs.axis = QDQ_INT(axis);
+    if (count > 1) attrs.qtype = QDQ_PER_CHANNEL;
+    bool kept =
+        tensor->dtype == QDQ_UINT8 && tensor->bytes && axis > 0 && axis < tensor->shape.rank;
+    if (count > 1 || kept) attrs.axis = QDQ_INT(axis);
     return attrs;
 }
 

@@ -20,6 +20,7 @@ typedef struct side {
     qdq_numbers zps;
     uint32_t scale, zp;
     int axis;
+    bool keeps_axis;  // also of one scale
 } side;
 
 static bool is_constant(const qdq_tflite_draft *draft, uint32_t value) {
@@ -69,9 +70,12 @@ static bool side_of(const qdq_tflite_draft *draft, const qdq_node *node, side *s
     const qdq_quantize_attrs *a = node->attrs;
     int rank = draft->graph->values[node->inputs[0].id].type.shape.rank;
     int64_t axis = a->axis.set != 0 ? a->axis.value : 1;
-    *s = (side){a->scales, a->zps, node->inputs[SCALE].id, node->inputs[ZERO_POINT].id, 0};
-    if (a->qtype == QDQ_PER_CHANNEL) s->axis = (int)(axis < 0 ? axis + rank : axis);
+    *s = (side){a->scales, a->zps, node->inputs[SCALE].id, node->inputs[ZERO_POINT].id, 0, false};
     uint32_t codes = qdq_tflite_is(node, "Quantize") ? node->outputs[0] : node->inputs[0].id;
+    s->keeps_axis = a->qtype == QDQ_PER_TENSOR && a->axis.set != 0 &&
+                    draft->graph->values[codes].type.dtype == QDQ_UINT8;
+    if (a->qtype == QDQ_PER_CHANNEL || s->keeps_axis)
+        s->axis = (int)(axis < 0 ? axis + rank : axis);
     return a->qtype != QDQ_PER_GROUP && a->zero_point_domain != QDQ_DOMAIN_FLOAT &&
            qdq_dtype_is_whole(draft->graph->values[codes].type.dtype) &&
            is_constant(draft, s->scale) && is_constant(draft, s->zp) &&
@@ -80,7 +84,7 @@ static bool side_of(const qdq_tflite_draft *draft, const qdq_node *node, side *s
 
 static bool read_side(const qdq_tflite_draft *draft, const side *s, qdq_tflite_params *out) {
     size_t count = count_of(draft, s->scale, s->scales.count);
-    *out = (qdq_tflite_params){.count = count, .axis = count > 1 ? s->axis : 0};
+    *out = (qdq_tflite_params){.count = count, .axis = count > 1 || s->keeps_axis ? s->axis : 0};
     out->scales = s->scale ? read_floats(draft, s->scale, count) : s->scales.data;
     out->zps = read_zps(draft, s, count);
     return count && out->scales && out->zps;

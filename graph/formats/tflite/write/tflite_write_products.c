@@ -51,7 +51,7 @@ static int32_t weights_tensor(qdq_tflite_writer *w, const qdq_tflite_turn *turn,
                           TFLITE_FOUND(w, "dim %d", ours));
         return TFLITE_NO_TENSOR;
     }
-    params.axis = params.count > 1 ? axis : 0;
+    if (params.count > 1) params.axis = axis;  // an axis of one scale is as it was read
     bool constant = w->draft->graph->values[value].kind == QDQ_VALUE_CONSTANT;
     if (constant) return qdq_tflite_tensor_of(w, value, &params, w->unit->stored ? NULL : turn);
     if (w->unit->stored || !turn) return qdq_tflite_tensor_of(w, value, NULL, NULL);
