@@ -321,6 +321,18 @@ class Pieces(Folder):
         self.assertGreater(os.path.getsize(path), 6_900_000)
         self.assertLess(peak, 4_000_000)  # blocks of 1 MiB
 
+    def test_a_worker_does_not_confirm_its_own_error(self):
+        """A file that one worker cannot read is tried again until another worker says so too."""
+        client = mock.Mock(nthreads=lambda: {"sick": 1, "sound": 1})
+        states = mock.Mock(shards=set, unreadable=dict)
+        run = _run.Run(client, self.job(self.folder), states, _run.Policy(3, 0), None, lambda done, all_: None)
+        failed = lambda worker: _tasks.Outcome(worker, "host", error=qdq.StateError("File too large"))
+        for _ in range(2):
+            run._retry(1, failed("sick"))
+        self.assertEqual(list(run.waiting), [1, 1, 1])  # at first, and after each failure
+        with self.assertRaisesRegex(qdq.StateError, "tried 3 times, on sick on host, sound on host"):
+            run._retry(1, failed("sound"))
+
     def test_a_full_disk_of_the_client_is_told(self):
         outcome = _tasks.run_shard(self.job(self.folder / "unseen"), 1)
         states = _states.States(self.job(self.folder))

@@ -177,7 +177,9 @@ class Run:
         self._blame(outcome, str(error))
         others = set(self._threads()) - {one.worker for one in before} - {outcome.worker}
         before.append(outcome)
-        final = isinstance(error, _FINAL) or (isinstance(error, ParseError) and (len(before) > 1 or not others))
+        # A scheduler may give the shard to the same worker again, which then confirms nothing.
+        confirmed = len({one.worker for one in before}) > 1 or not others
+        final = isinstance(error, _FINAL) or (isinstance(error, ParseError) and confirmed)
         if not final and len(before) <= self.policy.retries:
             self.waiting.appendleft(number)
             return
