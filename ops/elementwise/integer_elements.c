@@ -15,7 +15,7 @@ enum { A, B, X = A, X_ZERO, Y_ZERO, OPERANDS = 2, BLOCK = 1024 };
 
 //---- Blocks -----------------------------------------------------------------
 
-// What a function reads beside its operands: a shift, or bounds and zero points.
+// The numbers that a function reads beside its operands: a shift, or bounds and zero points.
 typedef struct integer_numbers {
     int shift, width;  // width: the bits of an element of a
     bool rounds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scales, zero points and codes with halves away from zero, as the converter of TensorFlow Lite
-// has them. Wanted numbers are worked out by hand; those of the last test are of the converter of
-// TensorFlow 2.21.
+// has them. Wanted numbers are worked out by hand; the last test has numbers of TensorFlow 2.21's
+// converter.
 #include "tests/unit.h"
 #include "tools/lab/quantize/choose.h"
 

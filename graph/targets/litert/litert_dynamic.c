@@ -24,7 +24,7 @@ static const qdq_node *quantizer_of(const qdq_rewriter *r, const litert_unit *u)
     return qdq_rewrite_is(r, node, "DynamicQuantize") ? &r->from->nodes[node] : NULL;
 }
 
-// True if each row of x has a scale of its own.
+// True if x has one scale per row.
 static bool is_by_row(const qdq_ints *group, const qdq_shape *x) {
     if (group->count != (size_t)x->rank) return false;
     for (int i = 0; i < x->rank; i++) {

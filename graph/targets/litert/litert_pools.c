@@ -272,7 +272,7 @@ static qdq_value mean_part(const qdq_rewriter *r, const char *name, qdq_value su
     return litert_requantize_parts(r, name, sums, s, axis, channels / MEAN_BLOCK * MEAN_BLOCK);
 }
 
-// Rounds the sums of all channels: each thread takes a part, of which the blocks begin anew.
+// Rounds the sums of all channels: each thread takes a part, and its blocks begin anew.
 static qdq_value mean_parts(const qdq_rewriter *r, const char *name, qdq_value sums,
                             const litert_scaling *s, int axis) {
     const int64_t least = 8;  // channels of a thread

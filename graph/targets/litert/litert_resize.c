@@ -250,8 +250,8 @@ static qdq_value add_corner(const corner_weights *c, const litert_wide *w, qdq_v
     return litert_widened(w, x);
 }
 
-// Adds a corner times the weight of its row, then times that of its column, to a sum, if there is
-// one.
+// Adds a corner times the weights of its row and of its column, in this order, to a sum, if there
+// is one.
 static qdq_value add_term(const corner_weights *c, const litert_wide *w, qdq_value x,
                           qdq_value sum) {
     x = litert_singly(w, "Multiply", add_corner(c, w, x), add_weights(c, w->name, true));

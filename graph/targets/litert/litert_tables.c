@@ -138,7 +138,7 @@ static small_scale small_scale_of(float scale) {
     return (small_scale){most ? INT16_MAX : (s.multiplier + (1 << 15)) >> 16, 31 - s.shift};
 }
 
-// `vectors`: as those of aarch64, which round half up and down to whole steps.
+// `vectors`: rounds half up, and down to whole steps, as the vectors of aarch64 do.
 static int32_t hard_swish_of(const code_map *p, small_scale out, small_scale gate, int32_t code,
                              bool vectors) {
     int32_t a = (code - p->x_zero) * 128, g = a;

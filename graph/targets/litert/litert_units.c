@@ -59,7 +59,7 @@ bool litert_is_batch_matmul(const qdq_node *node) {
     return node->original_op && strcmp(node->original_op, "BATCH_MATMUL") == 0;
 }
 
-// Forgets a coder that is an operator of its own: then the node computes with floats.
+// Forgets a coder that is another operator of the model: then the node computes with floats.
 static void keep_own(const qdq_rewriter *r, const qdq_node *node, qdq_coder *c) {
     if (c->given) c->given = litert_share_operator(node, &r->from->nodes[c->node]);
 }

@@ -26,7 +26,7 @@ static qdq_value *new_inputs(qdq_turning *t, const qdq_node *node) {
     return qdq_mempool_array(&t->mempool, node->input_count, sizeof(qdq_value));
 }
 
-// Adds a node of one image, with its further inputs as they are.
+// Adds a node of one image; its further inputs stay unchanged.
 static void add_one(qdq_turning *t, const qdq_node *node, void *attrs, bool last) {
     qdq_value *inputs = new_inputs(t, node);
     for (size_t i = 0; inputs && i < node->input_count; i++)

@@ -245,7 +245,7 @@ static int32_t nearest(qdq_coordinates how, float in, float out, float o) {
     return (int32_t)(at < 0 ? 0 : at > in - 1 ? in - 1 : at);
 }
 
-// Adds the nearest rows and columns of an image, which a Gather moves as they are.
+// Adds Gathers of the nearest rows and columns of an image.
 static void add_nearest(qdq_turning *t, const qdq_node *node, qdq_value x, qdq_shape y,
                         bool turns) {
     static const char *const names[] = {"_row_indices", "_column_indices"};

@@ -23,7 +23,7 @@ typedef struct weight_form {
 // or if memory runs out.
 size_t code_weights(coding_list *list, qdq_value w, const weight_form *form);
 
-// Adds a coding of a bias with int32 codes, whose scales are those of `form` times the scales of
+// Adds a coding of a bias with int32 codes. Its scales are the scales of `form` times the scales of
 // coding `weights`: a single scale, or as many as the last dim of the bias. SIZE_MAX as above.
 size_t code_bias(coding_list *list, qdq_value bias, const weight_form *form, size_t weights);
 // The same for a bias that a product lacks: `channels` zeros.

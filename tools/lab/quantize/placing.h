@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files share that place codes: the graph, and questions about it.
+// Shared by the files that place codes: the graph, and questions about it.
 #ifndef QDQ_TOOLS_LAB_QUANTIZE_PLACING_H
 #define QDQ_TOOLS_LAB_QUANTIZE_PLACING_H
 

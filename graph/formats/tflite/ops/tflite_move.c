@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts operators that move elements: CONCATENATION, PAD, RESHAPE and its like, TRANSPOSE,
-// DEPTH_TO_SPACE, SPACE_TO_DEPTH. Codes move as they are.
+// DEPTH_TO_SPACE, SPACE_TO_DEPTH. Codes move unchanged.
 #include <stdio.h>
 
 #include "graph/formats/tflite/ops/tflite_ops.h"

@@ -132,7 +132,7 @@ static qdq_value transposed_weights(qdq_tflite_node *node) {
         (qdq_transpose_attrs){.name = qdq_tflite_helper(node, "weights_xoi"), .order = {order, 4}});
 }
 
-// Converts the operator as inputs x, weights and bias, of which y has these dims.
+// Converts the operator with inputs x, weights and bias to a y with these dims.
 static void convolve_transposed(qdq_tflite_node *node, const int64_t *y_dims) {
     bool known, known_weights;
     qdq_value x = qdq_tflite_operand(node, 0, QDQ_TFLITE_AS_STORED, "x");

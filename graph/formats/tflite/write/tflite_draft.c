@@ -187,7 +187,7 @@ qdq_tflite_operator *qdq_tflite_emit(qdq_tflite_writer *w, qdq_tflite_code code,
     return op;
 }
 
-// Appends a tensor to a list of which no capacity is kept: operators have few.
+// Appends a tensor to a list that keeps no capacity: operators have few.
 static void add_index(qdq_tflite_writer *w, int32_t **list, size_t *count, int32_t tensor) {
     int32_t *longer = qdq_mempool_array(w->draft->mempool, *count + 1, sizeof *longer);
     if (!longer) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds units that move elements: codes as they are, or between Dequantize and Quantize with the
+// Finds units that move elements: codes unchanged, or between Dequantize and Quantize with the
 // same parameters.
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 enum { SAME, VALID, PAD_OPTIONS = 22, PADV2_OPTIONS = 43 };
 
-// Returns padding of the rule SAME along a dim, of which an odd element comes after.
+// Returns the padding of rule SAME along a dim; an odd element comes after.
 static void same_padding(const qdq_tflite_window *window, int dim, int64_t in, int64_t *begin,
                          int64_t *end) {
     int64_t out = (in - 1) / window->strides[dim] + 1;

@@ -12,7 +12,7 @@ typedef struct dynamic_case {
     float wanted[RESULTS];
 } dynamic_case;
 
-// A row as the format's reader has it: codes of its own range, and floats again.
+// Quantizes a row by its range and dequantizes it, as the reader of the format does.
 static qdq_value through_codes(qdq_graph *g, qdq_value x, qdq_scheme scheme) {
     static const int64_t group[] = {1, -1};
     qdq_dynamic_quantize_attrs attrs = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of differences between two targets of which at least one rounds by multiplier and
-// shift. An element is computed again with a step of the other target's arithmetic: the step with
-// which the difference vanishes is its cause.
+// The causes of differences between two targets, if at least one rounds by multiplier and shift.
+// An element is computed again with a step of the other target's arithmetic: the step with which
+// the difference vanishes is its cause.
 #ifndef QDQ_TOOLS_LAB_COMPARE_UNITS_STEPS_H
 #define QDQ_TOOLS_LAB_COMPARE_UNITS_STEPS_H
 
