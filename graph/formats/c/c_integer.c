@@ -51,35 +51,34 @@ static void put_bounds(qdq_c_step *step, int64_t least, int64_t most) {
 
 //---- Elements ---------------------------------------------------------------
 
-void qdq_c_write_multiply_shift(qdq_c_step *step) {
-    const qdq_multiply_shift_attrs *a = step->ctx->attrs;
+// Begins the loop over y, whose elements are a function of the element of each operand and of more
+// arguments that the caller adds.
+static void begin_call(qdq_c_step *step, const char *function, size_t operands) {
     qdq_c_put_each(step, 0);
     begin_store(step);
-    qdq_c_put(step->body, "qdq_multiply_shift_one(");
-    put_load(step, 0);
-    qdq_c_put(step->body, ", ");
-    put_load(step, 1);
+    qdq_c_put(step->body, "%s(", function);
+    for (size_t port = 0; port < operands; port++) {
+        if (port) qdq_c_put(step->body, ", ");
+        put_load(step, port);
+    }
+}
+
+void qdq_c_write_multiply_shift(qdq_c_step *step) {
+    const qdq_multiply_shift_attrs *a = step->ctx->attrs;
+    begin_call(step, "qdq_multiply_shift_one", 2);
     qdq_c_put(step->body, ", %d));\n    }\n", a->shift.set != 0 ? (int)a->shift.value : 0);
 }
 
 void qdq_c_write_arithmetic_shift_right(qdq_c_step *step) {
     const qdq_arithmetic_shift_right_attrs *a = step->ctx->attrs;
-    qdq_c_put_each(step, 0);
-    begin_store(step);
-    qdq_c_put(step->body, "qdq_shift_right_one(");
-    put_load(step, 0);
-    qdq_c_put(step->body, ", ");
-    put_load(step, 1);
+    begin_call(step, "qdq_shift_right_one", 2);
     qdq_c_put(step->body, ", %zu, %s));\n    }\n", 8 * qdq_dtype_size(step->ctx->outputs[0].dtype),
               a->round == QDQ_TRUE ? "true" : "false");
 }
 
 void qdq_c_write_clamp_integer(qdq_c_step *step) {
     const qdq_clamp_integer_attrs *a = step->ctx->attrs;
-    qdq_c_put_each(step, 0);
-    begin_store(step);
-    qdq_c_put(step->body, "qdq_clamp_integer_one(");
-    put_load(step, 0);
+    begin_call(step, "qdq_clamp_integer_one", 1);
     put_bounds(step, a->min.value, a->max.value);
 }
 
@@ -98,10 +97,7 @@ void qdq_c_write_neg_integer(qdq_c_step *step) {
 }
 
 void qdq_c_write_count_leading_zeros(qdq_c_step *step) {
-    qdq_c_put_each(step, 0);
-    begin_store(step);
-    qdq_c_put(step->body, "qdq_leading_zeros_one(");
-    put_load(step, 0);
+    begin_call(step, "qdq_leading_zeros_one", 1);
     qdq_c_put(step->body, "));\n    }\n");
 }
 
